@@ -32,13 +32,14 @@ std::vector<NamedLayer> read_layer_table(const std::string& path);
 /// As read_layer_table, from the text itself; `name` is what messages call it.
 std::vector<NamedLayer> parse_layer_table(std::string_view text, const std::string& name);
 
-/// The papers' tables, in common/data/layers; batch size 1, but for the last two. They are compiled in,
+/// The papers' tables, in common/data/layers; batch size 1, but for SC'16's. They are compiled in,
 /// so that a program finds them from whatever folder it is run, and after it was installed or copied.
 ///   "cuconv"               the 86 layers of cuConv
 ///   "chang_onishi_single"  27 layers of one channel, after Chang et al.
 ///   "chang_onishi_multi"   27 layers of many channels, after Chang et al.
 ///   "sc16"                 CV1 to CV12 of Li et al. (SC'16) at the paper's batch sizes, CV5 twice
 ///   "sc16_sensitivity"     its CV7 with other numbers of images, and of channels
+///   "unseen"               41 layers of other networks, to which no rule was fitted
 /// Throws DataError, naming those that exist, for another name.
 std::vector<NamedLayer> paper_layer_table(std::string_view name);
 

@@ -256,6 +256,9 @@ ConvolutionRule parse_rule(std::string_view text) {
     const Json json = Json::parse(text);
     ConvolutionRule rule;
     rule.gpu = json.get<std::string>("gpu");
+    for (const Json& one : json.at("also_for").elements()) {
+      rule.also_for.push_back(one.get<std::string>());
+    }
     rule.sms = json.get<int>("multiprocessors");
     rule.date = json.get<std::string>("date");
     rule.command = json.get<std::string>("command");
@@ -329,15 +332,14 @@ std::string to_text(const ConvolutionRule& rule) {
     layers.push_back(std::move(one));
   }
   const LeftOut& left_out = rule.left_out;
-  Json added = Json::array();
-  for (const std::string& variant : rule.added) added.push_back(variant);
-  return "{\n" + member("gpu", rule.gpu) + ",\n" + member("multiprocessors", rule.sms) + ",\n" +
-         member("date", rule.date) + ",\n" + member("command", rule.command) + ",\n" +
+  return "{\n" + member("gpu", rule.gpu) + ",\n" + member("also_for", rule.also_for) + ",\n" +
+         member("multiprocessors", rule.sms) + ",\n" + member("date", rule.date) + ",\n" +
+         member("command", rule.command) + ",\n" +
          member("left_out", Json::object({{"layers", left_out.layers},
                                           {"mean", six_digits(left_out.mean)},
                                           {"worst", six_digits(left_out.worst)},
                                           {"worst_layer", left_out.worst_layer}})) +
-         ",\n" + member("added", added) + ",\n" + listed("models", models) + ",\n" +
+         ",\n" + member("added", rule.added) + ",\n" + listed("models", models) + ",\n" +
          listed("layers", layers) + "\n}\n";
 }
 
@@ -354,14 +356,22 @@ const ConvolutionRule& rule_for(const std::string& gpu_name) {
   for (const ConvolutionRule& rule : known_rules()) {
     if (rule.gpu == gpu_name) return rule;
   }
+  for (const ConvolutionRule& rule : known_rules()) {
+    if (counts_on(rule, gpu_name)) return rule;
+  }
   return known_rules().front();
+}
+
+bool counts_on(const ConvolutionRule& rule, const std::string& gpu_name) {
+  return rule.gpu == gpu_name ||
+         std::find(rule.also_for.begin(), rule.also_for.end(), gpu_name) != rule.also_for.end();
 }
 
 std::vector<Candidate> candidates(const ConvolutionRule& rule,
                                   std::span<const Contender> contenders, const ConvLayer& layer,
                                   const ChoiceOn& on) {
   const BestOfLayer* const best =
-      rule.gpu == on.gpu ? best_of(rule, conv::label(layer), contenders) : nullptr;
+      counts_on(rule, on.gpu) ? best_of(rule, conv::label(layer), contenders) : nullptr;
   std::vector<Candidate> all;
   for (const Contender& contender : contenders) {
     Candidate& candidate = all.emplace_back(&contender, contender.refuses(layer, on.limits));
@@ -395,7 +405,11 @@ std::string explain(const ConvolutionRule& rule, std::span<const Contender> cont
   std::string text = "layer " + conv::label(layer) + " on " + on.gpu + ", " +
                      std::to_string(on.limits.sms) + " SMs\n  by the rule of " + rule.gpu + ", " +
                      rule.date.substr(0, 10);
-  if (rule.gpu != on.gpu) text += ": another GPU, so its models decide, with these SMs";
+  if (!counts_on(rule, on.gpu)) {
+    text += ": another GPU, so its models decide, with these SMs";
+  } else if (rule.gpu != on.gpu) {
+    text += ", which counts here too";
+  }
   if (rule.left_out.layers > 0) {
     text += "; the models alone take " + percent(rule.left_out.mean) +
             " more than the best on layers they were not fitted to, " +

@@ -66,6 +66,8 @@ struct ConvolutionRule {
   std::vector<std::string>
       added;        // contenders that came later: what leaving out costs is without them
   std::string gpu;  // its name: "NVIDIA H200"
+  // Others with the same SMs, on which its fastest contenders are the fastest too, as far as was measured.
+  std::vector<std::string> also_for;
   int sms = 0;
   std::string date;     // of the measurements
   std::string command;  // that made them
@@ -81,8 +83,10 @@ std::string to_text(const ConvolutionRule& rule);
 
 /// The rules that this program was built with.
 const std::vector<ConvolutionRule>& known_rules();
-/// The one of a GPU of this name; of an unknown GPU the first, whose models are then asked with the GPU's
-/// own number of SMs.
+/// Whether its measured layers count on a GPU of this name.
+bool counts_on(const ConvolutionRule& rule, const std::string& gpu_name);
+/// The one of a GPU of this name, or one that counts there; of an unknown GPU the first, whose models are then asked with
+/// the GPU's own number of SMs.
 const ConvolutionRule& rule_for(const std::string& gpu_name);
 
 /// A GPU, as far as a choice goes by it.
@@ -99,8 +103,7 @@ struct Candidate {
   bool measured = false;
 };
 
-/// All contenders that are given, the chosen one first: the fastest of a measured layer (which counts on the rule's own GPU
-/// only), then by predicted time; then those that the rule does not know, in the order of the list; then
+/// All contenders that are given, the chosen one first: the fastest of a measured layer (where the rule counts), then by predicted time; then those that the rule does not know, in the order of the list; then
 /// those that refuse.
 std::vector<Candidate> candidates(const ConvolutionRule& rule,
                                   std::span<const Contender> contenders,

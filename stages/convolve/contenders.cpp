@@ -17,6 +17,7 @@
 #include "stages/07_single_channel_adaptive.hpp"
 #include "stages/08_multi_channel_stride_fixed.hpp"
 #include "stages/09_cuconv_two_stage.hpp"
+#include "stages/convolve/first_use.hpp"
 
 namespace halo::convolve {
 
@@ -93,26 +94,38 @@ const std::vector<Contender>& contenders(Products products) {
 }
 const std::vector<Bound>& bound(Products products) { return registry(products).bound; }
 
-const Bound* chosen(const conv::ConvLayer& layer, Products products, Epilogue epilogue) {
+std::vector<Ranked> ranked(const conv::ConvLayer& layer, Products products, Epilogue epilogue) {
+  const std::string gpu = planning::present_gpu().name;
+  const std::vector<Contender>& all = contenders(products);
+  std::vector<Ranked> those;
+  for (const planning::Candidate& one : planning::candidates(planning::rule_for(gpu), all, layer,
+                                                             {gpu, planning::present_limits()})) {
+    const Bound& its = bound(products)[static_cast<std::size_t>(one.contender - all.data())];
+    if (!one.refusal.empty()) continue;
+    if (epilogue == Epilogue::bias_relu && !its.variant.adds_bias) continue;
+    those.push_back({&its, one.measured});
+  }
+  return those;
+}
+
+const Bound* chosen(const conv::ConvLayer& layer, Products products, Epilogue epilogue,
+                    Choice choice) {
   // Asked again and again for the same few layers.
   static std::mutex mutex;
-  static std::map<std::tuple<std::string, Products, Epilogue, int, int, int>, const Bound*> known;
+  static std::map<std::tuple<std::string, Products, Epilogue, Choice, int, int, int>, const Bound*>
+      known;
   const planning::GpuLimits limits = planning::present_limits();
   const std::lock_guard lock(mutex);
-  const auto [at, is_new] = known.try_emplace({conv::label(layer), products, epilogue, limits.sms,
-                                               limits.shared_per_sm, limits.shared_per_block},
-                                              nullptr);
+  const auto [at, is_new] =
+      known.try_emplace({conv::label(layer), products, epilogue, choice, limits.sms,
+                         limits.shared_per_sm, limits.shared_per_block},
+                        nullptr);
   if (is_new) {
-    const std::string gpu = planning::present_gpu().name;
-    const std::vector<Contender>& all = contenders(products);
-    for (const planning::Candidate& one :
-         planning::candidates(planning::rule_for(gpu), all, layer, {gpu, limits})) {
-      const Bound& its = bound(products)[static_cast<std::size_t>(one.contender - all.data())];
-      if (!one.refusal.empty()) continue;
-      if (epilogue == Epilogue::bias_relu && !its.variant.adds_bias) continue;
-      at->second = &its;
-      break;
+    const std::vector<Ranked> those = ranked(layer, products, epilogue);
+    if (choice == Choice::measured && those.size() > 1 && !those.front().is_measured) {
+      at->second = fastest_at_first_use(layer, products, epilogue, those);
     }
+    if (at->second == nullptr && !those.empty()) at->second = those.front().bound;
   }
   return at->second;
 }

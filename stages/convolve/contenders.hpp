@@ -29,10 +29,26 @@ const std::vector<Bound>& bound(Products products);
 /// What may follow the sums in the same kernel.
 enum class Epilogue { none, bias_relu };
 
-/// The chosen one for the present GPU, by its rule; null: none takes the layer. With an epilogue one that has it (the rule
-/// was fitted to times without, but a bias in the kernel costs next to nothing). Throws std::runtime_error, in
-/// one line, if there is no GPU.
+/// How one is chosen where the present GPU's rule has not measured the layer.
+enum class Choice {
+  rule,      // by the rule's models
+  measured,  // by measuring those that the models expect to be fastest (first_use.hpp)
+};
+
+/// One that takes the layer, and whether the rule has it as the fastest that was measured.
+struct Ranked {
+  const Bound* bound;
+  bool is_measured;
+};
+
+/// All that take the layer on the present GPU, the one that its rule chooses first. With an epilogue those that have it (the
+/// rule was fitted to times without, but a bias in the kernel costs next to nothing). Throws std::runtime_error, in one line,
+/// if there is no GPU.
+std::vector<Ranked> ranked(const conv::ConvLayer& layer, Products products,
+                           Epilogue epilogue = Epilogue::none);
+
+/// The chosen one; null: none takes the layer. Throws as `ranked`.
 const Bound* chosen(const conv::ConvLayer& layer, Products products,
-                    Epilogue epilogue = Epilogue::none);
+                    Epilogue epilogue = Epilogue::none, Choice choice = Choice::rule);
 
 }  // namespace halo::convolve

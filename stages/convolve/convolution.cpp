@@ -20,8 +20,8 @@ struct Convolution::Plan {
 };
 
 Convolution::Convolution(const conv::ConvLayer& layer, convolve::Products products,
-                         convolve::Epilogue epilogue) {
-  const convolve::Bound* const chosen = convolve::chosen(layer, products, epilogue);
+                         convolve::Epilogue epilogue, convolve::Choice choice) {
+  const convolve::Bound* const chosen = convolve::chosen(layer, products, epilogue, choice);
   if (chosen == nullptr) {
     throw std::invalid_argument("layer " + conv::label(layer) + ": no kernel takes it");
   }

@@ -25,11 +25,13 @@ namespace halo {
 class Convolution {
  public:
   /// Chooses, among kernels that multiply in float throughout, or also among those on tensor cores (Products,
-  /// in contenders.hpp); with Epilogue::bias_relu among those that add a bias and apply ReLU before they store. Throws std::invalid_argument if no kernel takes the layer, std::runtime_error if there is no
-  /// GPU; each in one line.
+  /// in contenders.hpp); with Epilogue::bias_relu among those that add a bias and apply ReLU before they store.
+  /// A layer that nobody has measured on such a GPU is measured now, unless Choice::rule says no (first_use.hpp).
+  /// Throws std::invalid_argument if no kernel takes the layer, std::runtime_error if there is no GPU; each in one line.
   explicit Convolution(const conv::ConvLayer& layer,
                        convolve::Products products = convolve::Products::fp32,
-                       convolve::Epilogue epilogue = convolve::Epilogue::none);
+                       convolve::Epilogue epilogue = convolve::Epilogue::none,
+                       convolve::Choice choice = convolve::Choice::measured);
 
   const conv::ConvLayer& layer() const;
   /// What was chosen: the name that `halo bench` has for it.

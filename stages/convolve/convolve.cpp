@@ -10,8 +10,9 @@ namespace {
 
 using conv::ConvLayer;
 
-const char* name_of(Products products) {
-  return products == Products::fp32 ? "convolve" : "convolve_split";
+std::string name_of(Products products, Choice choice) {
+  return std::string(products == Products::fp32 ? "convolve" : "convolve_split") +
+         (choice == Choice::rule ? "" : "_measured");
 }
 
 std::string plan(const ConvLayer& layer, const std::string& key) {
@@ -24,10 +25,10 @@ std::string plan(const ConvLayer& layer, const std::string& key) {
 
 }  // namespace
 
-Conv2dVariant variant(Products products, Epilogue epilogue) {
-  const auto bound_to = [products, epilogue](const ConvLayer& layer) {
-    const Bound* const one = chosen(layer, products, epilogue);
-    return one != nullptr ? one : chosen(layer, products);
+Conv2dVariant variant(Products products, Epilogue epilogue, Choice choice_by) {
+  const auto bound_to = [products, epilogue, choice_by](const ConvLayer& layer) {
+    const Bound* const one = chosen(layer, products, epilogue, choice_by);
+    return one != nullptr ? one : chosen(layer, products, Epilogue::none, choice_by);
   };
   // Of a layer that it takes.
   const auto choice = [bound_to](const ConvLayer& layer) -> const Conv2dVariant& {
@@ -36,18 +37,19 @@ Conv2dVariant variant(Products products, Epilogue epilogue) {
     return one->variant;
   };
   Conv2dVariant variant;
-  variant.name = name_of(products);
+  variant.name = name_of(products, choice_by);
   variant.source = "stages/convolve/convolve.cpp";
   variant.description =
       "the fastest of our kernels for the layer, by a rule fitted to measured times";
   if (products == Products::split_tf32) variant.description += "; those on tensor cores too";
+  if (choice_by == Choice::measured) variant.description += "; else measured at first use";
   variant.plans = true;
   variant.refuses = [bound_to](const ConvLayer& layer) -> std::string {
     return bound_to(layer) == nullptr ? "none of our kernels takes it" : "";
   };
-  variant.chosen = [choice, products](const ConvLayer& layer) {
+  variant.chosen = [choice, name = variant.name](const ConvLayer& layer) {
     Conv2dVariant one = choice(layer);
-    one.name = name_of(products);
+    one.name = name;
     return one;
   };
   variant.launch = [choice](const Conv2dCall& call) { return choice(call.layer).launch(call); };
@@ -75,6 +77,8 @@ Conv2dStage stage() {
   if (bound(Products::split_tf32).size() > bound(Products::fp32).size()) {
     stage.variants.push_back(variant(Products::split_tf32));
   }
+  // On the simulator, which has no times, this is `convolve` once more.
+  stage.searched = {variant(Products::fp32, Epilogue::none, Choice::measured)};
   stage.plan = plan;
   return stage;
 }

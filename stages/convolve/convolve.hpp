@@ -7,9 +7,11 @@
 namespace halo::convolve {
 
 /// `convolve`; or `convolve_split`, which may choose kernels on tensor cores.
-/// With an epilogue: among those that have it, if any of them takes the layer.
-Conv2dVariant variant(Products products = Products::fp32, Epilogue epilogue = Epilogue::none);
-/// The second only if there are such kernels. With --plan, which says why.
+/// With an epilogue: among those that have it, if any of them takes the layer. With Choice::measured its name ends with
+/// `_measured`.
+Conv2dVariant variant(Products products = Products::fp32, Epilogue epilogue = Epilogue::none,
+                      Choice choice = Choice::rule);
+/// The second only if there are such kernels. With --plan, which says why; with --search also `convolve_measured`.
 Conv2dStage stage();
 
 }  // namespace halo::convolve

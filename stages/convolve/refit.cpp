@@ -18,6 +18,7 @@
 #include "common/report/command_line.hpp"
 #include "common/report/json.hpp"
 #include "stages/convolve/contenders.hpp"
+#include "stages/convolve/measuring.hpp"
 
 namespace halo::convolve {
 
@@ -42,11 +43,6 @@ const std::vector<Bound>& all_bound() { return bound(Products::split_tf32); }
 const std::vector<Contender>& all_contenders() { return contenders(Products::split_tf32); }
 
 // ---- Measuring ----
-
-constexpr double kHopeless = 4;   // times the best so far: one call says enough
-constexpr double kLaunchUs = 10;  // that a single call may take beside its kernel
-constexpr double kRoundUs = 500;
-constexpr int kRounds = 5;
 
 std::vector<ConvLayer> layers_of(const Options& options) {
   std::vector<std::int64_t> asked;
@@ -79,79 +75,6 @@ std::vector<ConvLayer> layers_of(const Options& options) {
   return layers;
 }
 
-// Times of calls on random numbers. What the contenders compute is not looked at: their stages' trials do that.
-class Measuring {
- public:
-  explicit Measuring(Backend& backend) : backend_(backend), values_(std::size_t{1} << 20) {
-    conv::Random random(7);
-    for (float& value : values_) {
-      value = static_cast<float>(static_cast<double>(random.below(2'000'001)) / 1e6 - 1);
-    }
-  }
-
-  // Microseconds of a call; nothing if it can't be run here. `best` of the layer so far.
-  std::optional<double> time(const Conv2dVariant& variant, const ConvLayer& layer, double best) {
-    const auto floats = [&](const std::function<std::int64_t(const ConvLayer&)>& of) {
-      return of ? of(layer) : std::int64_t{0};
-    };
-    const std::int64_t packed = floats(variant.packed_floats);
-    const std::int64_t workspace = floats(variant.workspace_floats);
-    const std::int64_t all =
-        layer.input_size() + layer.filters_size() + layer.output_size() + packed + workspace;
-    if (!too_large_for_memory("it", 0, 4 * all, backend_).empty()) return {};
-    try {
-      Conv2dCall call{layer, at_least(input_, layer.input_size()),
-                      at_least(filters_, layer.filters_size()),
-                      at_least(output_, layer.output_size()), at_least(workspace_, workspace)};
-      if (packed > 0) {
-        float* const to = at_least(packed_, packed);
-        require([&] { return variant.pack(call.filters, to, layer); });
-        call.packed = to;
-      }
-      const auto launch = [&](int) { return variant.launch(call); };
-      require([&] { return launch(0); });
-      const double once = backend_.batch(launch, 1)->run() * 1e3;
-      if (once > kHopeless * best + kLaunchUs) return once;
-      const int calls = std::clamp(static_cast<int>(kRoundUs / std::max(once, 1.0)), 1, 200);
-      const std::unique_ptr<Batch> batch = backend_.batch(launch, calls);
-      batch->run();
-      std::vector<double> rounds;
-      for (int i = 0; i < kRounds; ++i) rounds.push_back(batch->run() * 1e3 / calls);
-      std::nth_element(rounds.begin(), rounds.begin() + kRounds / 2, rounds.end());
-      return rounds[kRounds / 2];
-    } catch (const std::runtime_error& error) {
-      std::fprintf(stderr, "%s on %s: %s\n", variant.name.c_str(), conv::label(layer).c_str(),
-                   error.what());
-      for (auto* array : {&input_, &filters_, &output_, &workspace_, &packed_}) array->reset();
-      backend_.recover();
-      return {};
-    }
-  }
-
- private:
-  void require(const std::function<int()>& launch) {
-    const Observation seen = backend_.run(launch);
-    if (!seen.error.empty()) throw std::runtime_error(seen.error);
-  }
-  // Grown where it is too small: the largest layer's does for the others.
-  float* at_least(std::unique_ptr<Array>& array, std::int64_t floats) {
-    if (floats == 0) return nullptr;
-    const auto wanted = static_cast<std::size_t>(floats);
-    if (!array || array->size() < wanted) {
-      array.reset();
-      array = std::make_unique<Array>(backend_, wanted);
-      for (std::size_t at = 0; at < wanted; at += values_.size()) {
-        array->write(std::span(values_).first(std::min(values_.size(), wanted - at)), at);
-      }
-    }
-    return array->data();
-  }
-
-  Backend& backend_;
-  std::vector<float> values_;
-  std::unique_ptr<Array> input_, filters_, output_, workspace_, packed_;
-};
-
 Row row_of(const Bound& one, const Backend& backend, const ConvLayer& layer, double us) {
   Row row;
   row.stage = one.stage;
@@ -163,7 +86,7 @@ Row row_of(const Bound& one, const Backend& backend, const ConvLayer& layer, dou
   row.check.reason = row.hazards.reason = row.traffic.reason = "only timed";
   row.time.outcome = Outcome::good;
   row.time.method = "for a rule";
-  row.time.hot.rounds = kRounds;
+  row.time.hot.rounds = Measuring::kRounds;
   row.time.hot.median_ms = us * 1e-3;
   return row;
 }
@@ -206,7 +129,15 @@ Results measure(const Options& options, const std::vector<ConvLayer>& layers, Ba
                   conv::label(layer));
     double best = 1e12;
     for (const std::size_t at : asked_of(options, layer, limits)) {
-      const std::optional<double> us = measuring.time(all_bound()[at].variant, layer, best);
+      const Conv2dVariant& variant = all_bound()[at].variant;
+      std::optional<double> us;
+      try {
+        us = measuring.time(variant, layer, best);
+      } catch (const std::runtime_error& error) {
+        std::fprintf(stderr, "%s on %s: %s\n", variant.name.c_str(), conv::label(layer).c_str(),
+                     error.what());
+        measuring.start_again();
+      }
       if (!us) continue;
       best = std::min(best, *us);
       results.rows.push_back(row_of(all_bound()[at], backend, layer, *us));

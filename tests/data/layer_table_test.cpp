@@ -157,7 +157,7 @@ TEST_CASE("a table is read from a file", "[layer_table]") {
 TEST_CASE("the papers' tables are found from any folder", "[layer_table]") {
   CHECK(data::paper_layer_tables() == std::vector<std::string>{"cuconv", "chang_onishi_single",
                                                                "chang_onishi_multi", "sc16",
-                                                               "sc16_sensitivity"});
+                                                               "sc16_sensitivity", "unseen"});
   const test::Folder folder;
   char* const old = ::getcwd(nullptr, 0);
   REQUIRE(old != nullptr);
@@ -168,7 +168,7 @@ TEST_CASE("the papers' tables are found from any folder", "[layer_table]") {
   }
   REQUIRE(::chdir(old) == 0);
   std::free(old);
-  CHECK(layers == std::vector<std::size_t>{86, 27, 27, 13, 15});
+  CHECK(layers == std::vector<std::size_t>{86, 27, 27, 13, 15, 41});
   CHECK_THAT(error_of([] { data::paper_layer_table("cuConv"); }),
              contains("no table of layers 'cuConv'; there are: cuconv, chang_onishi_single"));
 }

@@ -153,6 +153,11 @@ TEST_CASE("a measured layer gets its fastest on that GPU, and models decide on a
   rule.layers.push_back({"56-1-3-64-64", other, 1.5});
   CHECK(choose(rule, contenders, layer, kOn)->variant == other);
   CHECK(choose(rule, contenders, layer, {"another GPU", kOn.limits})->variant == by_model);
+  rule.also_for = {"a like GPU"};
+  CHECK(choose(rule, contenders, layer, {"a like GPU", kOn.limits})->variant == other);
+  CHECK(choose(rule, contenders, layer, {"another GPU", kOn.limits})->variant == by_model);
+  CHECK_THAT(explain(rule, contenders, layer, {"a like GPU", kOn.limits}),
+             test::contains("which counts here too"));
   // Nor if it refuses the layer, or is no contender any more.
   rule.layers.back().variant = "picky";
   CHECK(choose(rule, contenders, layer, kOn)->variant == by_model);
@@ -284,10 +289,12 @@ TEST_CASE("a rule comes back as it was written, and what is none is refused") {
   ConvolutionRule rule = fit(times_of(contenders), contenders, kOn);
   rule.date = "2026-01-02T03:04:05Z";
   rule.command = "a \"command\"";
+  rule.also_for = {"a like GPU"};
   const std::string text = to_text(rule);
   const ConvolutionRule back = parse_rule(text);
   CHECK(to_text(back) == text);
   CHECK(back.gpu == "a GPU");
+  CHECK(back.also_for == rule.also_for);
   CHECK(back.sms == 100);
   CHECK(back.command == rule.command);
   CHECK(back.models.size() == 3);
@@ -338,7 +345,21 @@ TEST_CASE("the rules that are built in can be read, and are of different GPUs") 
       CHECK(one.us > 0);
     }
   }
+  CHECK(&rule_for("NVIDIA H100 80GB HBM3") == &rule_for("NVIDIA H200"));
   CHECK(&rule_for("no such GPU") == &known_rules().front());
+}
+
+TEST_CASE("no rule was fitted to a layer of the table of unseen ones") {
+  const std::vector<data::NamedLayer> unseen = data::paper_layer_table("unseen");
+  REQUIRE(!unseen.empty());
+  for (const data::NamedLayer& named : unseen) {
+    INFO(named.name);
+    for (const ConvolutionRule& rule : known_rules()) {
+      CHECK(std::none_of(rule.layers.begin(), rule.layers.end(), [&](const BestOfLayer& one) {
+        return conv::parse_label(one.layer).with_batch(1) == named.layer;
+      }));
+    }
+  }
 }
 
 TEST_CASE("the papers' contenders say how they divide a layer") {

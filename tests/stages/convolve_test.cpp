@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <set>
 #include <stdexcept>
 
@@ -13,6 +15,7 @@
 #include "common/report/command_line.hpp"
 #include "stages/convolve/contenders.hpp"
 #include "stages/convolve/convolution.hpp"
+#include "stages/convolve/first_use.hpp"
 #include "stages/convolve/refit.hpp"
 #include "tests/catch.hpp"
 #include "tests/data/files.hpp"
@@ -145,7 +148,8 @@ TEST_CASE("Convolution: packs once, launches on any stream, and gives the refere
   REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
   for (const ConvLayer& layer : kLayers) {
     INFO(conv::label(layer));
-    const Convolution convolution(layer);
+    const Convolution convolution(layer, convolve::Products::fp32, convolve::Epilogue::none,
+                                  convolve::Choice::rule);
     CHECK(convolution.layer() == layer);
     CHECK(convolution.kernel() == convolve::variant().runs_as(layer));
     const auto size = [](std::int64_t floats) { return static_cast<std::size_t>(floats); };
@@ -193,8 +197,9 @@ TEST_CASE("Convolution: adds a bias and applies ReLU where it was made for that"
   const auto backend = test::usable_backend();
   for (const ConvLayer& layer : kLayers) {
     INFO(conv::label(layer));
-    const Convolution plain(layer),
-        fused(layer, convolve::Products::fp32, convolve::Epilogue::bias_relu);
+    using convolve::Choice, convolve::Epilogue, convolve::Products;
+    const Convolution plain(layer, Products::fp32, Epilogue::none, Choice::rule),
+        fused(layer, Products::fp32, Epilogue::bias_relu, Choice::rule);
     const auto size = [](std::int64_t floats) { return static_cast<std::size_t>(floats); };
     Array input(*backend, size(layer.input_size())), filters(*backend, size(layer.filters_size()));
     Array bias(*backend, size(layer.K())), output(*backend, size(layer.output_size()));
@@ -273,6 +278,84 @@ TEST_CASE("convolve: contenders launch on the call's stream, and need no filters
     cudaStreamSynchronize(stream);
   }
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+}
+
+TEST_CASE("first use: the fastest of the contenders that are expected to be fast, by their times") {
+  test::usable_backend();
+  const ConvLayer layer = conv::parse_label("14-1-3-24-16");
+  for (const auto products : {convolve::Products::fp32, convolve::Products::split_tf32}) {
+    const std::vector<convolve::Ranked> ranked = convolve::ranked(layer, products);
+    REQUIRE(ranked.size() > convolve::kMeasuredAtFirstUse);
+    CHECK(ranked.front().bound == convolve::chosen(layer, products));
+    std::vector<std::string> asked;
+    const auto last_is_fastest = [&](const convolve::Bound& one, double best) {
+      if (!asked.empty()) CHECK(best == 100 - static_cast<double>(asked.size()));
+      asked.push_back(one.variant.name);
+      return std::optional(100 - static_cast<double>(asked.size()));
+    };
+    const auto [fastest, us] = convolve::fastest_of(ranked, last_is_fastest);
+    CHECK(std::ssize(asked) >= convolve::kMeasuredAtFirstUse);
+    CHECK(std::ssize(asked) <= 2 * convolve::kMeasuredAtFirstUse);
+    CHECK(fastest->variant.name == asked.back());
+    CHECK(us == 100 - static_cast<double>(asked.size()));
+    const auto none_can_be_run = [](const convolve::Bound&, double) {
+      return std::optional<double>();
+    };
+    CHECK(convolve::fastest_of(ranked, none_can_be_run).first == nullptr);
+  }
+}
+
+TEST_CASE("first use: a file keeps what was measured, and one that is none is as an empty one") {
+  const test::Folder folder;
+  const std::string file = folder / "cache/halo/a_gpu.json";
+  using convolve::Epilogue, convolve::FirstUses, convolve::Products;
+  const ConvLayer one = conv::parse_label("14-1-3-24-16"), two = conv::parse_label("7-1-1-64-32");
+  FirstUses uses(file);
+  CHECK(uses.fastest(one, Products::fp32, Epilogue::none) == "");
+  CHECK(uses.keep(one, Products::fp32, Epilogue::none, "slow", 3));
+  CHECK(uses.keep(one, Products::split_tf32, Epilogue::none, "split", 2));
+  // Another process, which has read before this one writes.
+  FirstUses other(file);
+  CHECK(uses.keep(one, Products::fp32, Epilogue::none, "quick", 1.5));
+  CHECK(other.keep(two, Products::fp32, Epilogue::bias_relu, "with_bias", 4));
+  for (const FirstUses& its : {FirstUses(file), other}) {
+    CHECK(its.fastest(one, Products::fp32, Epilogue::none) == "quick");
+    CHECK(its.fastest(one, Products::split_tf32, Epilogue::none) == "split");
+    CHECK(its.fastest(two, Products::fp32, Epilogue::bias_relu) == "with_bias");
+    CHECK(its.fastest(two, Products::fp32, Epilogue::none) == "");
+  }
+  for (const char* text : {"", "{", "[1]", R"({"version": 0, "layers": []})",
+                           R"({"version": 1, "layers": [{"layer": "14-1-3-24-16"}]})"}) {
+    INFO(text);
+    folder.write("broken.json", text);
+    FirstUses broken(folder / "broken.json");
+    CHECK(broken.fastest(one, Products::fp32, Epilogue::none) == "");
+    CHECK(broken.keep(one, Products::fp32, Epilogue::none, "quick", 1));
+    CHECK(FirstUses(folder / "broken.json").fastest(one, Products::fp32, Epilogue::none) ==
+          "quick");
+  }
+  folder.write("a_file", "");
+  CHECK(!FirstUses(folder / "a_file/below.json").keep(one, Products::fp32, Epilogue::none, "x", 1));
+  CHECK(!FirstUses("").keep(one, Products::fp32, Epilogue::none, "x", 1));
+}
+
+TEST_CASE(
+    "first use: on a GPU the second process has the first one's choice; the simulator the rule's") {
+  const auto backend = test::usable_backend();
+  const test::Folder folder;
+  setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
+  const std::string file = convolve::first_uses_file(planning::present_gpu().name);
+  CHECK(file.starts_with(folder.path() + "/halo/convolve_"));
+  const ConvLayer layer = conv::parse_label("23x19-3-3-40-24");
+  using convolve::Choice, convolve::Epilogue, convolve::Products;
+  const Convolution measured(layer);
+  CHECK(std::filesystem::exists(file) == backend->times());
+  if (backend->times()) {
+    CHECK(convolve::FirstUses(file).fastest(layer, Products::fp32, Epilogue::none) ==
+          measured.kernel());
+  } else {
+    CHECK(measured.kernel() == convolve::chosen(layer, Products::fp32)->variant.name);
+  }
 }
 
 TEST_CASE("refit: a rule from results files, which chooses the fastest of each layer") {

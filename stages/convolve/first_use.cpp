@@ -1,0 +1,142 @@
+#include "stages/convolve/first_use.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "common/data/file.hpp"
+#include "common/harness/backend/backend.hpp"
+#include "common/json/json.hpp"
+#include "common/planning/present_gpu.hpp"
+#include "stages/convolve/measuring.hpp"
+
+namespace halo::convolve {
+
+namespace {
+
+using conv::ConvLayer;
+using Json = json::Value;
+
+// Another number where kernels changed so much that old times say nothing.
+constexpr int kVersion = 1;
+
+std::string key_of(const ConvLayer& layer, Products products, Epilogue epilogue) {
+  return conv::label(layer) + (products == Products::fp32 ? "" : " split_tf32") +
+         (epilogue == Epilogue::none ? "" : " bias_relu");
+}
+
+}  // namespace
+
+FirstUses::FirstUses(std::string file) : file_(std::move(file)), entries_(read()) {}
+
+std::vector<FirstUses::Entry> FirstUses::read() const {
+  std::vector<Entry> entries;
+  if (file_.empty() || !std::filesystem::exists(file_)) return entries;
+  try {
+    const Json all = Json::parse(data::read_file(file_));
+    if (all.get<int>("version") != kVersion) return entries;
+    for (const Json& one : all.at("layers").elements()) {
+      entries.push_back(
+          {one.get<std::string>("layer"), one.get<std::string>("variant"), one.get<double>("us")});
+    }
+  } catch (const std::exception&) {
+    entries.clear();
+  }
+  return entries;
+}
+
+std::string FirstUses::fastest(const ConvLayer& layer, Products products, Epilogue epilogue) const {
+  const std::string key = key_of(layer, products, epilogue);
+  const auto at = std::find_if(entries_.begin(), entries_.end(),
+                               [&](const Entry& one) { return one.key == key; });
+  return at == entries_.end() ? "" : at->variant;
+}
+
+bool FirstUses::keep(const ConvLayer& layer, Products products, Epilogue epilogue,
+                     const std::string& variant, double us) {
+  const std::string key = key_of(layer, products, epilogue);
+  // What another process has added since is kept too; of two that write at the same moment one is lost, and measured again.
+  entries_ = read();
+  std::erase_if(entries_, [&](const Entry& one) { return one.key == key; });
+  entries_.push_back({key, variant, us});
+  if (file_.empty()) return false;
+  Json layers = Json::array();
+  for (const Entry& one : entries_) {
+    layers.push_back(Json::object({{"layer", one.key}, {"variant", one.variant}, {"us", one.us}}));
+  }
+  const Json all = Json::object({{"version", kVersion}, {"layers", layers}});
+  try {
+    std::filesystem::create_directories(std::filesystem::path(file_).parent_path());
+    data::write_file(file_, all.dump(1) + "\n");
+  } catch (const std::exception&) {
+    return false;
+  }
+  return true;
+}
+
+std::string first_uses_file(const std::string& gpu) {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  std::string folder;
+  if (cache != nullptr && *cache != '\0') {
+    folder = cache;
+  } else if (home != nullptr && *home != '\0') {
+    folder = std::string(home) + "/.cache";
+  } else {
+    return "";
+  }
+  std::string name = gpu;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return folder + "/halo/convolve_" + name + ".json";
+}
+
+std::pair<const Bound*, double> fastest_of(std::span<const Ranked> ranked, const TimeOf& time_of) {
+  std::pair<const Bound*, double> best{nullptr, 1e12};
+  int taken[2] = {0, 0};
+  for (const Ranked& one : ranked) {
+    const bool is_split = one.bound->variant.demand == conv::Demand::tf32_split ||
+                          one.bound->variant.demand == conv::Demand::transformed_split;
+    if (taken[is_split]++ >= kMeasuredAtFirstUse) continue;
+    const std::optional<double> us = time_of(*one.bound, best.second);
+    if (us && *us < best.second) best = {one.bound, *us};
+  }
+  return best;
+}
+
+const Bound* fastest_at_first_use(const ConvLayer& layer, Products products, Epilogue epilogue,
+                                  std::span<const Ranked> ranked) {
+  static std::map<std::string, FirstUses> by_gpu;
+  const std::string gpu = planning::present_gpu().name;
+  FirstUses& uses = by_gpu.try_emplace(gpu, first_uses_file(gpu)).first->second;
+  const std::string known = uses.fastest(layer, products, epilogue);
+  for (const Ranked& one : ranked) {
+    if (one.bound->variant.name == known) return one.bound;
+  }
+  const std::unique_ptr<Backend> backend = make_backend();
+  if (!backend->unavailable().empty() || !backend->times()) return nullptr;
+  Measuring measuring(*backend);
+  // Where one fails, what else this process has on the device is left alone: the rule chooses.
+  bool has_failed = false;
+  const auto [fastest, us] =
+      fastest_of(ranked, [&](const Bound& one, double best) -> std::optional<double> {
+        if (has_failed) return {};
+        try {
+          return measuring.time(one.variant, layer, best);
+        } catch (const std::runtime_error&) {
+          has_failed = true;
+          return {};
+        }
+      });
+  if (has_failed) return nullptr;
+  if (fastest != nullptr) uses.keep(layer, products, epilogue, fastest->variant.name, us);
+  return fastest;
+}
+
+}  // namespace halo::convolve

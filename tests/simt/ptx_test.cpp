@@ -142,7 +142,7 @@ TEST_CASE("a line is told with the calls that were inlined there") {
       mov.u32 %r1, 3;
     }
     .file 1 "kernel.cu"
-    .file 2 "helper.cuh", 1700000000, 42
+    .file 2 "h\303\274lfe.cuh", 1700000000, 42
     .section .debug_str
     {
     $L__info_string0:
@@ -154,7 +154,7 @@ TEST_CASE("a line is told with the calls that were inlined there") {
   const Function& f = function(*module);
   const auto at = [&](int i) { return module->locations[static_cast<std::size_t>(i)]; };
   const Location inner = at(f.body[2].location);
-  CHECK(module->files[static_cast<std::size_t>(inner.file)] == "helper.cuh");
+  CHECK(module->files[static_cast<std::size_t>(inner.file)] == "hülfe.cuh");
   CHECK(inner.line == 3);
   CHECK(module->inlined_functions[static_cast<std::size_t>(inner.function)] == "second");
   const Location middle = at(inner.inlined_at);

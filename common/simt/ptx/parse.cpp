@@ -95,6 +95,24 @@ class Lexer {
   Token now_;
 };
 
+// nvcc writes each byte of a path that is no letter of English as a backslash and three octal digits.
+std::string without_escapes(std::string_view text) {
+  std::string plain;
+  const auto is_octal = [&](std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '7';
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && is_octal(i + 1) && is_octal(i + 2) && is_octal(i + 3)) {
+      plain +=
+          static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + text[i + 3] - '0');
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
 // Of one pair of braces: names that hold inside it.
 struct Scope {
   std::map<std::string_view, std::int32_t> registers;
@@ -287,7 +305,7 @@ class Parser {
     if (path.kind != Token::Kind::string || path.text.size() < 2)
       fail("expected a file's name", path.line);
     if (module_->files.size() <= number_of_all) module_->files.resize(number_of_all + 1);
-    module_->files[number_of_all] = path.text.substr(1, path.text.size() - 2);
+    module_->files[number_of_all] = without_escapes(path.text.substr(1, path.text.size() - 2));
     while (take_if(",")) number();
   }
 

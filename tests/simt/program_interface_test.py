@@ -111,7 +111,7 @@ class ProgramTest(unittest.TestCase):
 class Report(ProgramTest):
     def test_fields(self):
         report, _ = self.report_of(options.hazard_cases, "missing_barrier", status=3)
-        self.assertEqual(list(report), ["schema_version", "launches", "coverage", "unfreed"])
+        self.assertEqual(list(report), ["schema_version", "program", "launches", "coverage", "unfreed"])
         self.assertEqual(report["schema_version"], 1)
         (launch,) = report["launches"]
         self.assertEqual(
@@ -136,6 +136,7 @@ class Report(ProgramTest):
             set(finding),
             {
                 "kind",
+                "level",
                 "file",
                 "line",
                 "other_file",

@@ -4,70 +4,95 @@
 #include "common/simt/checker/hazards.hpp"
 
 namespace simt {
+namespace {
 
-const char* hazard_name(Hazard hazard) {
-  switch (hazard) {
-    case Hazard::race:
-      return "race";
-    case Hazard::same_value_write:
-      return "same_value_write";
-    case Hazard::read_beside_atomic:
-      return "read_beside_atomic";
-    case Hazard::out_of_bounds:
-      return "out_of_bounds";
-    case Hazard::use_after_free:
-      return "use_after_free";
-    case Hazard::misaligned:
-      return "misaligned";
-    case Hazard::invalid_address:
-      return "invalid_address";
-    case Hazard::uninitialized_shared_read:
-      return "uninitialized_shared_read";
-    case Hazard::uninitialized_global_read:
-      return "uninitialized_global_read";
-    case Hazard::divergent_barrier:
-      return "divergent_barrier";
-    case Hazard::missed_barrier:
-      return "missed_barrier";
-    case Hazard::warp_deadlock:
-      return "warp_deadlock";
-    case Hazard::undefined_shuffle:
-      return "undefined_shuffle";
-    case Hazard::unfinished_copy:
-      return "unfinished_copy";
-    case Hazard::invalid_copy:
-      return "invalid_copy";
-    case Hazard::endless_kernel:
-      return "endless_kernel";
-    case Hazard::failed_assert:
-      return "failed_assert";
-    case Hazard::trap:
-      return "trap";
-    case Hazard::division_by_zero:
-      return "division_by_zero";
-    case Hazard::stack_overflow:
-      return "stack_overflow";
-    case Hazard::unordered_streams:
-      return "unordered_streams";
-    case Hazard::absent_block:
-      return "absent_block";
-    case Hazard::unordered_launches:
-      return "unordered_launches";
-    case Hazard::missing_fence:
-      return "missing_fence";
-    case Hazard::unwritten_output:
-      return "unwritten_output";
-    case Hazard::unordered_stores:
-      return "unordered_stores";
+struct Kind {
+  Hazard hazard;
+  const char* name;
+  bool is_note;
+  const char* description;
+};
+
+// In the order of Hazard.
+constexpr Kind kKinds[] = {
+    {Hazard::race, "race", false,
+     "Two threads touch the same byte, at least one of them writes, and nothing orders them."},
+    {Hazard::same_value_write, "same_value_write", true,
+     "Several threads write the same value to the same place, and nothing orders them."},
+    {Hazard::read_beside_atomic, "read_beside_atomic", true,
+     "A plain read of global memory that other threads update atomically."},
+    {Hazard::out_of_bounds, "out_of_bounds", false, "An access outside its array."},
+    {Hazard::use_after_free, "use_after_free", false,
+     "An access to memory that was given back with cudaFree."},
+    {Hazard::misaligned, "misaligned", false,
+     "An address that is no multiple of the access's size."},
+    {Hazard::invalid_address, "invalid_address", false,
+     "An access by a null pointer, to host memory, or a call where no function begins."},
+    {Hazard::uninitialized_shared_read, "uninitialized_shared_read", false,
+     "A read of shared memory that nobody has written."},
+    {Hazard::uninitialized_global_read, "uninitialized_global_read", false,
+     "A read of global memory that nobody has written."},
+    {Hazard::divergent_barrier, "divergent_barrier", false,
+     "Threads of a block wait at different barriers, or for threads that never come."},
+    {Hazard::missed_barrier, "missed_barrier", false,
+     "Threads wait at a barrier that others cannot reach, as they have ended."},
+    {Hazard::warp_deadlock, "warp_deadlock", false,
+     "A warp's operation waits for lanes that never come."},
+    {Hazard::undefined_shuffle, "undefined_shuffle", false,
+     "A shuffle reads from a lane that has ended, or that nobody is."},
+    {Hazard::unfinished_copy, "unfinished_copy", false,
+     "Shared memory is touched that an asynchronous copy is still filling."},
+    {Hazard::invalid_copy, "invalid_copy", false,
+     "A copy or memset beyond an allocation, of freed memory, or of the wrong side's."},
+    {Hazard::endless_kernel, "endless_kernel", false,
+     "Threads repeat something, and nothing changes."},
+    {Hazard::failed_assert, "failed_assert", false, "An assert of the kernel does not hold."},
+    {Hazard::trap, "trap", false, "The kernel ends itself by __trap() or a wrong free."},
+    {Hazard::division_by_zero, "division_by_zero", false, "An integer is divided by zero."},
+    {Hazard::stack_overflow, "stack_overflow", false,
+     "Calls go deeper than a thread's local memory reaches."},
+    {Hazard::unordered_streams, "unordered_streams", false,
+     "Kernels, copies or the host touch the same bytes, one of them writing, and no stream, event "
+     "or wait orders them."},
+    {Hazard::absent_block, "absent_block", false,
+     "An access to the shared memory of another block of the cluster, which may not have begun or "
+     "may have ended."},
+    {Hazard::unordered_launches, "unordered_launches", false,
+     "A launch with programmatic stream serialization meets what the kernel before it does, and "
+     "has not waited for it."},
+    {Hazard::missing_fence, "missing_fence", true,
+     "Data behind a lock or flag are used without a fence after it."},
+    {Hazard::unwritten_output, "unwritten_output", true,
+     "A copy to the host takes bytes that nothing has written."},
+    {Hazard::unordered_stores, "unordered_stores", true,
+     "Volatile, relaxed or atomic stores of one word that nothing orders."},
+};
+
+constexpr bool is_in_order() {
+  std::size_t next = 0;
+  for (const Kind& kind : kKinds) {
+    if (static_cast<std::size_t>(kind.hazard) != next++) return false;
   }
-  return "unknown";
+  return true;
+}
+static_assert(is_in_order());
+
+const Kind& kind_of(Hazard hazard) { return kKinds[static_cast<std::size_t>(hazard)]; }
+
+}  // namespace
+
+const char* hazard_name(Hazard hazard) { return kind_of(hazard).name; }
+
+std::optional<Hazard> hazard_named(std::string_view name) {
+  for (const Kind& kind : kKinds) {
+    if (kind.name == name) return kind.hazard;
+  }
+  return {};
 }
 
-bool is_note(Hazard hazard) {
-  return hazard == Hazard::same_value_write || hazard == Hazard::read_beside_atomic ||
-         hazard == Hazard::missing_fence || hazard == Hazard::unwritten_output ||
-         hazard == Hazard::unordered_stores;
-}
+bool is_note(Hazard hazard) { return kind_of(hazard).is_note; }
+
+const char* description(Hazard hazard) { return kind_of(hazard).description; }
 
 // One sentence per kind, of a race one per remedy.
 const char* advice(Hazard hazard, Remedy remedy) {

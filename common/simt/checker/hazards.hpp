@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace simt {
 
@@ -36,8 +38,12 @@ enum class Hazard : std::uint8_t {
 };
 
 const char* hazard_name(Hazard hazard);
+/// Nothing if no kind is called so.
+std::optional<Hazard> hazard_named(std::string_view name);
 /// True if it does not fail a run.
 bool is_note(Hazard hazard);
+/// What is wrong where it is found, in any program: one sentence.
+const char* description(Hazard hazard);
 
 // What the reader should do about it, where that depends on who the two parties are. Of a finding's
 // occurrences the greatest counts.

@@ -4,10 +4,10 @@
 
 namespace simt::command {
 
-/// Good, wrong use, and results that could not be written.
-inline constexpr int kGood = 0, kWrongUse = 2, kNotWritten = 74;
+/// Good, wrong use, findings that fail a run, and results that could not be written.
+inline constexpr int kGood = 0, kWrongUse = 2, kFindings = 3, kNotWritten = 74;
 
-/// `simt run PROGRAM [ARGUMENT...]`: a program of simcc, or of nvcc -cudart shared, in the simulator. Becomes that program.
+/// `simt run [--fail-on WORDS] [--suppressions FILE] PROGRAM [ARGUMENT...]`: a program of simcc, or of nvcc -cudart shared, in the simulator. Becomes that program.
 int run(char** words);
 
 /// `simt debug [--dap] PROGRAM [ARGUMENT...]`: one of simcc -G, whose kernels are stopped and stepped at this terminal, or
@@ -16,5 +16,9 @@ int debug(char** words);
 
 /// `simt ptx FILE...`: what is in files of PTX: kernels, what each needs, and the forms of instructions they are made of.
 int ptx(char** words);
+
+/// `simt findings [--format text|github] [--sarif FILE] [--junit FILE] [--fail-on WORDS] REPORT...`: what the reports of many
+/// programs say, each finding once.
+int findings(char** words);
 
 }  // namespace simt::command

@@ -14,8 +14,11 @@ struct Subcommand {
 };
 
 constexpr Subcommand kSubcommands[] = {
-    {"run", simt::command::run, "run PROGRAM [ARGUMENT...]"},
+    {"run", simt::command::run,
+     "run [--fail-on WORDS] [--suppressions FILE] PROGRAM [ARGUMENT...]"},
     {"debug", simt::command::debug, "debug [--dap] PROGRAM [ARGUMENT...] (of simcc -G)"},
+    {"findings", simt::command::findings,
+     "findings [--format text|github] [--sarif FILE] [--junit FILE] [--fail-on WORDS] REPORT..."},
     {"ptx", simt::command::ptx, "ptx FILE... (nvcc -ptx -lineinfo writes such files)"},
 };
 

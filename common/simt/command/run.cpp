@@ -2,10 +2,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -20,9 +22,37 @@ namespace {
 // Where our libcudart is.
 std::string folder_of_libcudart() { return SIMT_CUDART_FOLDER; }
 
+// What an option before the program's name stands for.
+struct Option {
+  std::string_view name;
+  const char* variable;
+};
+constexpr Option kOptions[] = {{"--fail-on", "SIMT_FAIL_ON"},
+                               {"--suppressions", "SIMT_SUPPRESSIONS"}};
+
+// Sets the variables; the words from the program's name on.
+char** heed_options(char** words) {
+  for (; words[0] != nullptr && std::string_view(words[0]).starts_with("--"); ++words) {
+    const std::string_view word = words[0], name = word.substr(0, word.find('='));
+    const auto* const option = std::find_if(std::begin(kOptions), std::end(kOptions),
+                                            [&](const Option& one) { return one.name == name; });
+    if (option == std::end(kOptions)) {
+      throw std::runtime_error("run knows no option " + std::string(name));
+    }
+    const bool is_one_word = name.size() < word.size();
+    if (!is_one_word && *++words == nullptr) {
+      throw std::runtime_error(std::string(name) + " needs a value");
+    }
+    setenv(option->variable, is_one_word ? word.data() + name.size() + 1 : *words, 1);
+  }
+  if (words[0] == nullptr) throw std::runtime_error("run needs a program to start");
+  return words;
+}
+
 }  // namespace
 
 int run(char** words) {
+  words = heed_options(words);
   std::string folders = folder_of_libcudart();
   const char* const others = std::getenv("LD_LIBRARY_PATH");
   if (others != nullptr && *others != '\0') folders += std::string(":") + others;

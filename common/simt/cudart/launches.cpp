@@ -31,6 +31,7 @@
 #include "common/simt/cudart/workers.hpp"
 #include "common/simt/debug/debugger.hpp"
 #include "common/simt/machine/grid.hpp"
+#include "common/simt/report/verdict.hpp"
 
 namespace simt::cudart {
 namespace {

@@ -1,8 +1,6 @@
 // The launches of this program: kept for take_launches(), written to SIMT_REPORT, findings printed.
 #pragma once
 
-#include <string>
-
 #include "common/simt/simt.hpp"
 
 namespace simt {
@@ -11,8 +9,5 @@ void record_launch(Launch launch);
 
 // Whether take_launches() was called: then what kernels do and print is not for the terminal.
 bool program_reads_findings();
-
-// "sum" of "void halo::sum<float>(float const*, int)".
-std::string short_name(const std::string& kernel);
 
 }  // namespace simt

@@ -1,5 +1,7 @@
 #include "common/simt/cudart/settings.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -83,6 +85,34 @@ unsigned parse_checks(const std::string& list) {
   return checks;
 }
 
+namespace {
+
+// %p stands for the number of the process, so that each program of a test run leaves a report of its own.
+std::string report_path(std::string text) {
+  const std::size_t at = text.find("%p");
+  return at == std::string::npos ? text : text.replace(at, 2, std::to_string(getpid()));
+}
+
+void read_verdict(Settings& s) {
+  if (const char* text = std::getenv("SIMT_FAIL_ON"); text && *text) {
+    try {
+      s.fail_on = report::FailOn(text);
+    } catch (const std::invalid_argument& error) {
+      refuse("SIMT_FAIL_ON", text, error.what());
+    }
+  }
+  if (const char* text = std::getenv("SIMT_SUPPRESSIONS"); text && *text) {
+    try {
+      s.suppressions = report::read_suppressions(text);
+    } catch (const std::runtime_error& error) {
+      std::fprintf(stderr, "simt: %s\n", error.what());
+      std::_Exit(2);
+    }
+  }
+}
+
+}  // namespace
+
 Settings& settings() {
   static Settings& instance = *[] {
     auto* s = new Settings;  // lives as long as the program: workers may outlast static destructors
@@ -98,11 +128,12 @@ Settings& settings() {
         static_cast<unsigned>(number_from_environment("SIMT_THREADS", cores ? cores : 1, 1024));
     s->step_limit = number_from_environment("SIMT_STEP_LIMIT", 2'000'000'000, UINT64_MAX / 2);
     s->watchdog_seconds = static_cast<double>(number_from_environment("SIMT_WATCHDOG", 60, 86400));
-    if (const char* text = std::getenv("SIMT_REPORT")) s->report_path = text;
+    if (const char* text = std::getenv("SIMT_REPORT")) s->report_path = report_path(text);
     if (const char* text = std::getenv("SIMT_TRACE"); text && std::string_view(text) != "0") {
       s->traced = static_cast<unsigned>(number_from_environment("SIMT_TRACE", 0, 1'000'000));
     }
     if (const char* text = std::getenv("SIMT_FAIL"); text && *text) read_failure(text, *s);
+    read_verdict(*s);
     return s;
   }();
   return instance;

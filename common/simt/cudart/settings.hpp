@@ -1,5 +1,5 @@
 // What the environment asks of a simulated program: SIMT_CHECKS, SIMT_THREADS, SIMT_STEP_LIMIT,
-// SIMT_REPORT, SIMT_TRACE, SIMT_FAIL. Read once, at the first use. A value that makes no sense is one line on stderr and
+// SIMT_REPORT, SIMT_TRACE, SIMT_FAIL, SIMT_FAIL_ON, SIMT_SUPPRESSIONS. Read once, at the first use. A value that makes no sense is one line on stderr and
 // exit status 2. (SIMT_GPU is read by current_gpu.cpp.)
 #pragma once
 
@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "common/simt/report/verdict.hpp"
 
 namespace simt {
 
@@ -31,6 +34,8 @@ struct Settings {
   // "launch"es or of any "call". Empty: none does.
   std::string fail_function;
   std::uint64_t fail_number = 0;
+  report::FailOn fail_on;
+  std::vector<report::Rule> suppressions;
 };
 
 Settings& settings();

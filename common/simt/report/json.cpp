@@ -17,7 +17,6 @@ namespace {
 
 using halo::json::Value;
 
-constexpr std::string_view kBegin = "{\n \"schema_version\": 1,\n \"launches\": [\n";
 constexpr std::string_view kBetween = ",\n";
 constexpr std::string_view kEnd = "\n ]\n}\n";
 
@@ -29,7 +28,12 @@ Value to_json(const Counters& counters) {
   return json;
 }
 
-Value to_json(const Launch& launch) {
+Value to_json(const report::Rule& rule) {
+  return Value::object(
+      {{"file", rule.file}, {"line", rule.line}, {"rule", rule.text}, {"reason", rule.reason}});
+}
+
+Value to_json(const Launch& launch, const std::vector<const report::Rule*>& suppressing) {
   Value lines = Value::array();
   for (const LineCounters& line : launch.lines) {
     Value json = Value::object(
@@ -39,8 +43,10 @@ Value to_json(const Launch& launch) {
     lines.push_back(std::move(json));
   }
   Value findings = Value::array();
-  for (const Finding& f : launch.findings) {
+  for (std::size_t i = 0; i < launch.findings.size(); ++i) {
+    const Finding& f = launch.findings[i];
     Value json = Value::object({{"kind", f.kind},
+                                {"level", f.is_note() ? "note" : "error"},
                                 {"file", f.file},
                                 {"line", f.line},
                                 {"other_file", f.other_file},
@@ -54,6 +60,7 @@ Value to_json(const Launch& launch) {
       json["other_block"] = f.other->block;
       json["other_thread"] = f.other->thread;
     }
+    if (suppressing[i] != nullptr) json["suppressed"] = to_json(*suppressing[i]);
     findings.push_back(std::move(json));
   }
   return Value::object({{"kernel", launch.kernel},
@@ -185,8 +192,8 @@ Value to_json(const Trace& trace) {
 
 // As it stands in the report: two levels in. A line break in a string is written as "\n", so each one
 // in the text begins a line.
-std::string entry_of(const Launch& launch) {
-  std::string text = to_json(launch).dump(1);
+std::string entry_of(const Launch& launch, const std::vector<const report::Rule*>& suppressing) {
+  std::string text = to_json(launch, suppressing).dump(1);
   // On one line: it is not for people, and has a thousand numbers.
   if (launch.trace) {
     text.replace(text.rfind("\n}"), 2, ",\n \"trace\": " + to_json(*launch.trace).dump() + "\n}");
@@ -222,18 +229,30 @@ bool write_at(int file, std::string_view text, long long at) {
 
 }  // namespace
 
-void Report::add(const Launch& launch) {
-  const std::string entry = entry_of(launch);
+void Report::add(const Launch& launch, const std::vector<const report::Rule*>& suppressing) {
+  const std::string entry = entry_of(launch, suppressing);
   if (file_ < 0) {
-    begin(std::string(kBegin) + entry);
+    begin("{\n \"schema_version\": 1,\n \"program\": " + Value(program_invocation_name).dump() +
+          ",\n \"launches\": [\n" + entry);
   } else {
     append(std::string(kBetween) + entry, kEnd);
   }
 }
 
-void Report::end(const Coverage& coverage, const std::vector<LiveAllocation>& unfreed) {
-  append("", "\n ],\n \"coverage\": " + to_json(coverage).dump() +
-                 ",\n \"unfreed\": " + to_json(unfreed).dump() + "\n}\n");
+void Report::end(const Coverage& coverage, const std::vector<LiveAllocation>& unfreed,
+                 const std::vector<report::Rule>& suppressions) {
+  std::string text = "\n ],\n \"coverage\": " + to_json(coverage).dump() +
+                     ",\n \"unfreed\": " + to_json(unfreed).dump();
+  if (!suppressions.empty()) {
+    Value rules = Value::array();
+    for (const report::Rule& rule : suppressions) {
+      Value json = to_json(rule);
+      json["used"] = rule.used;
+      rules.push_back(std::move(json));
+    }
+    text += ",\n \"suppressions\": " + rules.dump();
+  }
+  append("", text + "\n}\n");
 }
 
 void Report::begin(const std::string& text) {

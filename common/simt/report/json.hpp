@@ -1,5 +1,6 @@
-// The file that SIMT_REPORT names: {"schema_version": 1, "launches": [...], "coverage": {...},
-// "unfreed": [...]}, an entry a launch; the last two are added when the program ends.
+// The file that SIMT_REPORT names: {"schema_version": 1, "program": "...", "launches": [...],
+// "coverage": {...}, "unfreed": [...], "suppressions": [...]}, an entry a launch; the last three are added when the program
+// ends, suppressions only where there are rules.
 //
 // It is whole after each launch: a program that crashes or is ended later leaves all launches before.
 // Each is put into words and written once, over the brackets that end the file, which follow it
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/simt/report/verdict.hpp"
 #include "common/simt/simt.hpp"
 
 namespace simt {
@@ -26,12 +28,14 @@ class Report {
 
   // Ends the program with a line on stderr and exit status 2 if the file cannot be written; it then
   // holds the launches before, if there is room for as much.
-  void add(const Launch& launch);
+  // `suppressing` has of each finding the rule that suppresses it, or null.
+  void add(const Launch& launch, const std::vector<const report::Rule*>& suppressing);
 
   bool has_begun() const { return file_ >= 0; }
   // At the program's end, once it has begun: which lines all its launches reached, and the memory that is
   // still allocated.
-  void end(const Coverage& coverage, const std::vector<LiveAllocation>& unfreed);
+  void end(const Coverage& coverage, const std::vector<LiveAllocation>& unfreed,
+           const std::vector<report::Rule>& suppressions);
 
  private:
   // A file that was at the path is replaced by the first launch, at once and whole.

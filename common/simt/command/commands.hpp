@@ -4,8 +4,8 @@
 
 namespace simt::command {
 
-/// Good, wrong use, findings that fail a run, and results that could not be written.
-inline constexpr int kGood = 0, kWrongUse = 2, kFindings = 3, kNotWritten = 74;
+/// Good, a check that failed, wrong use, findings that fail a run, and results that could not be written.
+inline constexpr int kGood = 0, kFailed = 1, kWrongUse = 2, kFindings = 3, kNotWritten = 74;
 
 /// `simt run [--fail-on WORDS] [--suppressions FILE] PROGRAM [ARGUMENT...]`: a program of simcc, or of nvcc -cudart shared, in the simulator. Becomes that program.
 int run(char** words);
@@ -20,5 +20,9 @@ int ptx(char** words);
 /// `simt findings [--format text|github] [--sarif FILE] [--junit FILE] [--fail-on WORDS] REPORT...`: what the reports of many
 /// programs say, each finding once.
 int findings(char** words);
+
+/// `simt suite FOLDER TABLE [OPTION...]`: compiles and runs the programs of the folder that the table names, and compares what
+/// is found with what it expects. 1: something differs.
+int suite(char** words);
 
 }  // namespace simt::command

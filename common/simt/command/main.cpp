@@ -20,6 +20,8 @@ constexpr Subcommand kSubcommands[] = {
     {"findings", simt::command::findings,
      "findings [--format text|github] [--sarif FILE] [--junit FILE] [--fail-on WORDS] REPORT..."},
     {"ptx", simt::command::ptx, "ptx FILE... (nvcc -ptx -lineinfo writes such files)"},
+    {"suite", simt::command::suite,
+     "suite FOLDER TABLE [-j N] [--limit SECONDS] [--keep FOLDER] [--json FILE]"},
 };
 
 }  // namespace

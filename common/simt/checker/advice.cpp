@@ -121,6 +121,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
           return "An atomic with the scope of a block (atomicAdd_block) is atomic among the "
                  "threads of "
                  "one block only: use the one of the whole device.";
+        case Remedy::guard:
+          return "The memory model gives a plain read beside an atomic no value that a test may "
+                 "rely on: leave the test out, or read through a volatile pointer or a "
+                 "cuda::atomic_ref.";
         case Remedy::fence:
           return "The lock or flag that one passes to the other orders nothing without a fence: "
                  "put a "

@@ -43,10 +43,11 @@ enum class Scope : std::uint8_t { block, cluster, gpu, system };
 
 /// What a plain load of something that others update by atomics is for.
 enum class Reading : std::uint8_t {
-  plain,      // the value goes somewhere
-  confirmed,  // a compare-and-swap compares it with what is there then
-  guard,      // it only decides whether the thread updates
-  kept,       // the value is stored, or the thread wants to see its own update
+  plain,         // the value goes somewhere
+  confirmed,     // a compare-and-swap compares it with what is there then
+  tested_again,  // it decides whether the thread updates, and what the update finds decides again
+  guard,         // it alone decides whether the thread updates
+  kept,          // the value is stored, or the thread wants to see its own update
 };
 
 /// What the text of the kernel says of an instruction that touches memory.

@@ -294,16 +294,19 @@ Reading Registers::reading(const Instruction& load) const {
   }
   if (is_compared) return Reading::confirmed;
   // Whether the thread updates the place itself, before or after in the text.
-  bool updates = false, has_updated = false;
+  bool updates = false, has_updated = false, uses_result = false;
   for (const Instruction& one : function_.body) {
     if (one.opcode != "atom" && one.opcode != "red") continue;
     const Operand* const its = address_of(one);
     if (place == nullptr || its == nullptr || !is_same_place(*place, *its)) continue;
     updates = true;
     has_updated |= &one < &load;
+    uses_result |= one.opcode == "atom" && one.operands[0].kind == Operand::Kind::reg &&
+                   is_used(one.operands[0].index);
   }
   if (is_kept || (has_updated && goes_on)) return Reading::kept;
-  return updates && !goes_on ? Reading::guard : Reading::plain;
+  if (!updates || goes_on) return Reading::plain;
+  return uses_result ? Reading::tested_again : Reading::guard;
 }
 
 }  // namespace

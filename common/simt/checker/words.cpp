@@ -342,7 +342,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     if (is_of_barrier(first) || is_of_barrier(second)) {
       finding.remedy = Remedy::barrier_in_memory;
     }
-    if (remedy == Remedy::scope) finding.remedy = remedy;
+    if (remedy == Remedy::scope || remedy == Remedy::guard) finding.remedy = remedy;
     checker_.findings_.add(std::move(finding));
   };
   const auto write_read = [&](const Exact& write, const Exact& read) {
@@ -353,10 +353,12 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     const auto& sites = checker_.launch_.sites;
     const Reading reading = read.site < sites.size() ? sites[read.site].reading : Reading::plain;
     if (reading == Reading::confirmed) return;
-    const bool is_race = reading == Reading::kept || (is_shared && reading == Reading::plain);
+    const bool is_race = reading == Reading::kept || reading == Reading::guard ||
+                         (is_shared && reading == Reading::plain);
     tell(is_race ? Hazard::race : Hazard::read_beside_atomic, update, read, "updates atomically ",
          "is read without an atomic, and without a barrier between, by",
-         "is read without an atomic by", Remedy::blocks);
+         "is read without an atomic by",
+         reading == Reading::guard ? Remedy::guard : Remedy::blocks);
   };
   const auto atomic_write = [&](const Exact& update, const Exact& write) {
     tell(Hazard::race, update, write, "updates atomically ",

@@ -1,4 +1,4 @@
-// The test saves atomics; by the memory model it is a race, though the maximum is right.
+// The test saves atomics. Though the maximum is right on a GPU, the memory model promises nothing of such a read.
 __global__ void maximum(const int* in, int* top) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (*top < in[i]) atomicMax(top, in[i]);

@@ -8,7 +8,7 @@
 
 #include <dlfcn.h>
 
-#include "common/simt/simt.hpp"
+#include "simt.hpp"  // beside this file, wherever it is installed
 
 namespace simt {
 

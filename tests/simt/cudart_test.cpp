@@ -61,11 +61,11 @@ TEST_CASE("a program finds the library however it is linked", "[simt]") {
   const std::string links[] = {
       "'" SIMCC "' part.o -lcudart_static -o program",
       "'" SIMCC "' part.o /elsewhere/libcudart_static.a -o program",
-      "g++ part.o -o program -L'" + folder + "' -lcudart",
+      "g++ part.o -o program '" CUDART "'",
       "'" SIMCC
       "' -dlink --options-file words.rsp -o linked.o && "
       "g++ apart.o linked.o -o program -L'" +
-          folder + "' -lcudadevrt -lcudart_static",
+          folder + "' -lcudadevrt '" CUDART "'",
   };
   for (const std::string& link : links) {
     const Outcome made = bench.run(link);

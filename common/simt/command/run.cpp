@@ -14,13 +14,11 @@
 #include <thread>
 
 #include "common/simt/command/commands.hpp"
+#include "common/simt/cudart/installation.hpp"
 #include "common/simt/debug/client.hpp"
 
 namespace simt::command {
 namespace {
-
-// Where our libcudart is.
-std::string folder_of_libcudart() { return SIMT_CUDART_FOLDER; }
 
 // What an option before the program's name stands for.
 struct Option {
@@ -53,7 +51,7 @@ char** heed_options(char** words) {
 
 int run(char** words) {
   words = heed_options(words);
-  std::string folders = folder_of_libcudart();
+  std::string folders = library_folder();
   const char* const others = std::getenv("LD_LIBRARY_PATH");
   if (others != nullptr && *others != '\0') folders += std::string(":") + others;
   setenv("LD_LIBRARY_PATH", folders.c_str(), 1);

@@ -7,12 +7,20 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/simt/cudart/installation.hpp"
+#include "common/simt/cudart/toolkit.hpp"
+
 namespace {
+
+namespace fs = std::filesystem;
 
 // nvcc's linker of device code reads no text where it is told to look for an archive, as CMake tells it.
 void add(std::vector<std::string>& words, const std::string& word) {
@@ -24,8 +32,7 @@ void add(std::vector<std::string>& words, const std::string& word) {
 std::vector<std::string> words_of_file(const std::string& name) {
   std::ifstream file(name);
   if (!file) {
-    std::fprintf(stderr, "simcc: %s cannot be read\n", name.c_str());
-    std::exit(2);
+    throw std::runtime_error(name + " cannot be read");
   }
   std::vector<std::string> words;
   bool is_open = false, is_quoted = false;
@@ -43,30 +50,53 @@ std::vector<std::string> words_of_file(const std::string& name) {
   return words;
 }
 
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// By itself nvcc takes gcc, which need not be there.
+std::string find_host_compiler() {
+  if (access(SIMT_HOST_COMPILER, X_OK) == 0) return SIMT_HOST_COMPILER;
+  std::istringstream folders(variable("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string program = folder + "/g++";
+    if (access(program.c_str(), X_OK) == 0) return program;
+  }
+  throw std::runtime_error(
+      "no g++ was found, which compiles the host's code: install it (Debian, Ubuntu: apt install "
+      "g++), or name another with -ccbin");
+}
+
 }  // namespace
 
-int main(int argc, char** argv) {
-  const std::string folder = SIMT_CUDART_FOLDER;
+int main(int argc, char** argv) try {
+  const fs::path library = simt::library_folder();
+  const fs::path toolkit = simt::simulated_toolkit(library, variable("SIMT_NVCC"));
+  const std::string nvcc = toolkit / "bin" / "nvcc";
   std::vector<std::string> words = {
-      SIMT_NVCC,          "-gencode",   "arch=compute_90,code=compute_90",
-      "-Xcompiler",       "-g",         "-include",
-      SIMT_DROPPED_NAMES, "-L" + folder};
-  bool is_debug = false;
+      nvcc, "-gencode", "arch=compute_90,code=compute_90", "-Xcompiler",
+      "-g", "-include", library / "dropped_names.h"};
+  bool is_debug = false, names_host_compiler = !variable("NVCC_CCBIN").empty();
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];
     if ((option == "--options-file" || option == "-optf") && i + 1 < argc) {
       for (const std::string& word : words_of_file(argv[++i])) add(words, word);
     } else {
       is_debug |= option == "-G" || option == "--device-debug";
+      names_host_compiler |=
+          option.starts_with("-ccbin") || option.starts_with("--compiler-bindir");
       add(words, std::string(option));
     }
   }
   if (!is_debug) words.push_back("-lineinfo");  // -G has lines by itself, and warns of it
+  if (!names_host_compiler) setenv("NVCC_CCBIN", find_host_compiler().c_str(), 1);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  setenv("NVCC_CCBIN", SIMT_HOST_COMPILER, 0);  // -ccbin comes before it
-  execv(SIMT_NVCC, arguments.data());
-  std::fprintf(stderr, "simcc: %s cannot be started: %s\n", SIMT_NVCC, std::strerror(errno));
+  execv(nvcc.c_str(), arguments.data());
+  throw std::runtime_error(nvcc + " cannot be started: " + std::strerror(errno));
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "simcc: %s\n", error.what());
   return 2;
 }

@@ -1,0 +1,25 @@
+// Where simcc, simt and what belongs to them are: a build folder, or a folder it was installed to, which may be moved as a
+// whole.
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+
+namespace simt {
+
+inline constexpr const char* kCudart = "libcudart.so.13";
+
+/// The folder of our libcudart: beside the running program, or `../lib/simt`. Throws std::runtime_error if it is in
+/// neither.
+inline std::filesystem::path library_folder() {
+  namespace fs = std::filesystem;
+  const fs::path program = fs::read_symlink("/proc/self/exe");
+  const fs::path own = program.parent_path();
+  for (const fs::path& folder : {own, own.parent_path() / "lib" / "simt"}) {
+    if (fs::exists(folder / kCudart)) return folder;
+  }
+  throw std::runtime_error(std::string(kCudart) + " is neither beside " + program.string() +
+                           " nor in ../lib/simt: build it, or install it anew");
+}
+
+}  // namespace simt

@@ -1,0 +1,232 @@
+#include "common/simt/cudart/toolkit.hpp"
+
+#include <glob.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <initializer_list>
+#include <stdexcept>
+#include <system_error>
+#include <vector>
+
+#include "common/simt/cudart/installation.hpp"
+
+namespace simt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kOldestRelease = 13;
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// What a program says, on both streams.
+std::string said_by(const fs::path& program, const std::string& arguments) {
+  std::string quoted = "'";
+  for (const char c : program.string()) {
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  std::FILE* const pipe = popen((quoted + "' " + arguments + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return "";
+  std::string said;
+  char part[1024];
+  while (std::fgets(part, sizeof part, pipe) != nullptr) said += part;
+  pclose(pipe);
+  return said;
+}
+
+// What is between `before` and the line's end.
+std::string rest_of_line(const std::string& text, const std::string& before) {
+  const std::size_t at = text.find(before);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + before.size();
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+struct Nvcc {
+  fs::path program;
+  std::string release;  // "13.0, V13.0.88"; empty: it is none
+  int major() const { return std::atoi(release.c_str()); }
+};
+
+// simcc may itself be called nvcc.
+Nvcc asked(const fs::path& program) {
+  std::error_code error;
+  if (access(program.c_str(), X_OK) != 0 || fs::equivalent(program, "/proc/self/exe", error)) {
+    return {program, ""};
+  }
+  return {program, rest_of_line(said_by(program, "--version"), ", release ")};
+}
+
+std::vector<std::string> matching(const std::string& pattern) {
+  glob_t names = {};
+  glob(pattern.c_str(), 0, nullptr, &names);
+  std::vector<std::string> found(names.gl_pathv, names.gl_pathv + names.gl_pathc);
+  globfree(&names);
+  return found;
+}
+
+std::vector<fs::path> candidates() {
+  std::vector<fs::path> all;
+  const std::string folders = variable("PATH");
+  for (std::size_t begin = 0; begin < folders.size();) {
+    const std::size_t end = std::min(folders.find(':', begin), folders.size());
+    all.push_back(fs::path(folders.substr(begin, end - begin)) / "nvcc");
+    begin = end + 1;
+  }
+  all.push_back("/usr/local/cuda/bin/nvcc");
+  // Where pip puts it: beside simcc, if pip has brought that too; in this environment; for this user.
+  const fs::path own = fs::read_symlink("/proc/self/exe").parent_path();
+  const std::string packages = "/lib/python3*/site-packages";
+  for (const std::string& place :
+       {(own / "../../..").lexically_normal().string(), variable("VIRTUAL_ENV") + packages,
+        variable("HOME") + "/.local" + packages}) {
+    for (const std::string& one : matching(place + "/nvidia/cu[1-9][0-9]/bin/nvcc")) {
+      all.push_back(one);
+    }
+  }
+  all.push_back(SIMT_BUILD_NVCC);
+  return all;
+}
+
+Nvcc find_nvcc(const std::string& wanted) {
+  if (!wanted.empty()) {
+    const Nvcc its = asked(wanted);
+    if (its.major() >= kOldestRelease) return its;
+    throw std::runtime_error("SIMT_NVCC=" + wanted + " is no nvcc of CUDA 13 or newer");
+  }
+  std::string older;
+  for (const fs::path& one : candidates()) {
+    Nvcc its = asked(one);
+    if (its.major() >= kOldestRelease) return its;
+    if (its.major() > 0) older = " (" + one.string() + " is " + its.release + ")";
+  }
+  throw std::runtime_error("no nvcc of CUDA 13 or newer was found" + older +
+                           ": put it on PATH, or name it in SIMT_NVCC; `pip install "
+                           "nvidia-cuda-nvcc nvidia-cuda-cccl` brings one");
+}
+
+// Of the toolkit at `root`, the first of these that there is.
+fs::path first_of(const fs::path& root, std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    for (const std::string& one : matching((root / name).string())) return one;
+  }
+  return {};
+}
+
+void write(const fs::path& name, const std::string& text) {
+  std::ofstream file(name, std::ios::binary);
+  file << text << std::flush;
+  if (!file)
+    throw fs::filesystem_error("cannot be written", name,
+                               std::make_error_code(std::errc::io_error));
+}
+
+void link_all(const fs::path& from, const fs::path& to) {
+  for (const fs::directory_entry& one : fs::directory_iterator(from)) {
+    const std::string name = one.path().filename();
+    if (name.starts_with("libcudart") || name.starts_with("libcudadevrt")) continue;
+    fs::create_symlink(one.path(), to / name);
+  }
+}
+
+void make(const fs::path& made, const fs::path& library_folder, const Nvcc& nvcc) {
+  // A script may have been called, or what stands before the compiler: it says itself where it is.
+  const std::string said = rest_of_line(said_by(nvcc.program, "-v __simt"), "TOP=");
+  const fs::path root = fs::weakly_canonical(
+      !said.empty() ? fs::path(said) : nvcc.program.parent_path().parent_path());
+  const fs::path include =
+      first_of(root, {"include/cuda_runtime.h", "targets/*/include/cuda_runtime.h"});
+  if (include.empty()) {
+    throw std::runtime_error("nvcc is at " + root.string() +
+                             ", but no CUDA headers: install them too (pip install "
+                             "nvidia-cuda-runtime, or the whole toolkit)");
+  }
+  fs::create_directories(made / "lib64");
+  // A folder, not a link to one: nvcc looks in bin/.. for the rest.
+  fs::create_directory(made / "bin");
+  link_all(root / "bin", made / "bin");
+  fs::create_directory_symlink(include.parent_path(), made / "include");
+  fs::create_directory_symlink(root / "nvvm", made / "nvvm");
+  fs::create_directory_symlink("lib64", made / "lib");
+  const fs::path libraries = first_of(root, {"lib64", "lib", "targets/*/lib"});
+  if (!libraries.empty()) link_all(libraries, made / "lib64");
+  for (const char* const name : {kCudart, "libcudadevrt.a"}) {
+    fs::create_symlink(library_folder / name, made / "lib64" / name);
+  }
+  // The library has no soname: what is linked with it by its whole name finds it by that, whoever calls the linker. CMake,
+  // for one, takes no run path from nvcc. nvcc links the static runtime unless it is told otherwise.
+  const std::string script = "INPUT(\"" + (library_folder / kCudart).string() + "\")\n";
+  write(made / "lib64" / "libcudart.so", script);
+  write(made / "lib64" / "libcudart_static.a", script);
+}
+
+bool is_whole(const fs::path& folder) { return fs::exists(folder / "bin" / "nvcc"); }
+
+// Under another name first: another simcc may make it, or look for it, at the same time.
+void make_whole(const fs::path& folder, const fs::path& library_folder, const Nvcc& nvcc) {
+  const fs::path made = folder.string() + "." + std::to_string(getpid());
+  std::error_code error;
+  try {
+    make(made, library_folder, nvcc);
+  } catch (const std::exception&) {
+    fs::remove_all(made, error);
+    throw;
+  }
+  if (!is_whole(folder)) fs::remove_all(folder);
+  fs::rename(made, folder, error);
+  if (error) fs::remove_all(made);
+}
+
+// Empty if the user has none.
+fs::path cache_folder() {
+  const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
+  if (cache.starts_with('/')) return fs::path(cache) / "simt";
+  if (home.starts_with('/')) return fs::path(home) / ".cache" / "simt";
+  return {};
+}
+
+}  // namespace
+
+fs::path simulated_toolkit(const fs::path& library_folder, const std::string& wanted) {
+  const Nvcc nvcc = find_nvcc(wanted);
+  const std::string library = library_folder.string();
+  if (library.find_first_of("\"\n") != std::string::npos) {
+    throw std::runtime_error(library +
+                             ": linkers do not take this name: move it to another folder");
+  }
+  // Findings are not told of files that have "/cuda" in their folder's name: see report/lines.cpp.
+  const std::string name =
+      "cuda-" + std::to_string(std::hash<std::string>{}(library + '\n' + nvcc.program.string() +
+                                                        '\n' + nvcc.release));
+  std::vector<fs::path> folders = {library_folder / name};
+  if (const fs::path cache = cache_folder(); !cache.empty()) {
+    // CMake does not take a folder from nvcc that has a blank in its name.
+    folders.insert(library.find(' ') == std::string::npos ? folders.end() : folders.begin(),
+                   cache / name);
+  }
+  for (const fs::path& folder : folders) {
+    if (is_whole(folder)) return folder;
+  }
+  for (const fs::path& folder : folders) {
+    try {
+      make_whole(folder, library_folder, nvcc);
+      return folder;
+    } catch (const fs::filesystem_error&) {
+      // Perhaps the next.
+    }
+  }
+  throw std::runtime_error("neither " + library +
+                           " nor a cache can be written: set XDG_CACHE_HOME " +
+                           "to a folder that can");
+}
+
+}  // namespace simt

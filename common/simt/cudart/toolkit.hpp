@@ -1,0 +1,16 @@
+// The CUDA toolkit that simcc works with.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace simt {
+
+/// A folder as a CUDA toolkit's, of links to the one that is here, but for the runtime library, which is ours: nvcc that is
+/// started there, and build systems that ask it for its folder, find no other. It is made where there is none, beside our
+/// library or else in the user's cache, for each place of the library and each nvcc. `nvcc` is the one that is wanted; empty:
+/// the first of CUDA 13 or newer that is found. Throws std::runtime_error.
+std::filesystem::path simulated_toolkit(const std::filesystem::path& library_folder,
+                                        const std::string& nvcc);
+
+}  // namespace simt

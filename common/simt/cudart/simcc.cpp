@@ -71,12 +71,11 @@ std::string find_host_compiler() {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const fs::path library = simt::library_folder();
-  const fs::path toolkit = simt::simulated_toolkit(library, variable("SIMT_NVCC"));
+  const fs::path toolkit = simt::simulated_toolkit(simt::library_folder(), variable("SIMT_NVCC"));
   const std::string nvcc = toolkit / "bin" / "nvcc";
   std::vector<std::string> words = {
       nvcc, "-gencode", "arch=compute_90,code=compute_90", "-Xcompiler",
-      "-g", "-include", library / "dropped_names.h"};
+      "-g", "-include", toolkit / "dropped_names.h"};
   bool is_debug = false, names_host_compiler = !variable("NVCC_CCBIN").empty();
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];

@@ -162,6 +162,7 @@ void make(const fs::path& made, const fs::path& library_folder, const Nvcc& nvcc
   for (const char* const name : {kCudart, "libcudadevrt.a"}) {
     fs::create_symlink(library_folder / name, made / "lib64" / name);
   }
+  fs::create_symlink(library_folder / "dropped_names.h", made / "dropped_names.h");
   // The library has no soname: what is linked with it by its whole name finds it by that, whoever calls the linker. CMake,
   // for one, takes no run path from nvcc. nvcc links the static runtime unless it is told otherwise.
   const std::string script = "INPUT(\"" + (library_folder / kCudart).string() + "\")\n";
@@ -209,9 +210,9 @@ fs::path simulated_toolkit(const fs::path& library_folder, const std::string& wa
                                                         '\n' + nvcc.release));
   std::vector<fs::path> folders = {library_folder / name};
   if (const fs::path cache = cache_folder(); !cache.empty()) {
-    // CMake does not take a folder from nvcc that has a blank in its name.
-    folders.insert(library.find(' ') == std::string::npos ? folders.end() : folders.begin(),
-                   cache / name);
+    // CMake takes no folder from nvcc that has a blank in its name, nvcc itself no file that has a comma.
+    const bool is_odd = library.find_first_of(" ,") != std::string::npos;
+    folders.insert(is_odd ? folders.begin() : folders.end(), cache / name);
   }
   for (const fs::path& folder : folders) {
     if (is_whole(folder)) return folder;

@@ -1,0 +1,1 @@
+int one_more(int x) { return x + 1; }

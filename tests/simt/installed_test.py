@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""The simulator installed alone, and moved to a folder with a blank and an umlaut: what compiles with it as with nvcc, by
+hand, make, CMake, Meson and pkg-config, runs in it."""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROJECT = HERE / "installed"
+REVERSE = HERE.parents[1] / "docs" / "examples" / "reverse.cu"
+MIXED = "62, 2, launches: 1\n"
+options = argparse.Namespace()
+
+
+def needs(program):
+    return unittest.skipUnless(shutil.which(program), f"NOT RUN: {program} is not here")
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        top = pathlib.Path(cls.folder.name)
+        subprocess.run([options.meson, "install", "-C", options.build, "--no-rebuild", "--tags", "simt", "--destdir",
+                        top / "made"], check=True, stdout=subprocess.DEVNULL)
+        (made,) = [one.parents[1] for one in top.glob("made/**/bin/simcc")]
+        cls.prefix = top / "moved schön"
+        made.rename(cls.prefix)
+        cls.environment = {name: value for name, value in os.environ.items()
+                           if not name.startswith("SIMT_") and name not in ("DESTDIR", "MAKEFLAGS", "NVCC_CCBIN")}
+        cls.environment.update(XDG_CACHE_HOME=str(top / "cache"), PATH=f"{cls.prefix}/bin:{os.environ['PATH']}",
+                               PKG_CONFIG_PATH=str(cls.prefix / "lib" / "pkgconfig"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def setUp(self):
+        self.work = pathlib.Path(tempfile.mkdtemp(dir=self.folder.name))
+
+    def call(self, *words, **more):
+        ended = subprocess.run([str(word) for word in words], env={**self.environment, **more}, cwd=self.work, text=True,
+                               capture_output=True)
+        self.assertEqual(ended.returncode, 0, f"{words}:\n{ended.stdout}{ended.stderr}")
+        return ended.stdout
+
+    def has_findings(self, *program):
+        ended = subprocess.run(program, cwd=self.work, env=self.environment, text=True, capture_output=True)
+        self.assertEqual(ended.returncode, 3, ended.stderr)
+        self.assertIn("reverse.cu:12: error: race of tile in reverse(float*)", ended.stderr)
+
+    def test_a_program_is_compiled_and_its_race_is_found(self):
+        self.call("simcc", REVERSE, "-o", "reverse")
+        self.has_findings("./reverse")
+        self.has_findings("simt", "run", "./reverse")
+
+    def test_first_calls_at_the_same_time_make_one_toolkit(self):
+        cache = self.work / "cache"
+        environment = {**self.environment, "XDG_CACHE_HOME": str(cache)}
+        calls = [subprocess.Popen(["simcc", "--version"], env=environment, stdout=subprocess.DEVNULL) for _ in range(8)]
+        self.assertEqual([one.wait() for one in calls], [0] * 8)
+        (toolkit,) = (cache / "simt").iterdir()
+        self.assertEqual((toolkit / "lib64" / "libcudart.so").read_text(),
+                         f'INPUT("{self.prefix}/lib/simt/libcudart.so.13")\n')
+
+    def refused(self, **names):
+        ended = subprocess.run(["simcc", "--version"], env={**self.environment, **names}, text=True, capture_output=True)
+        self.assertEqual(ended.returncode, 2)
+        return ended.stderr
+
+    def test_no_nvcc_is_one_line(self):
+        self.assertEqual(self.refused(SIMT_NVCC="/bin/true"), "simcc: SIMT_NVCC=/bin/true is no nvcc of CUDA 13 or newer\n")
+
+    @unittest.skipIf(os.geteuid() == 0, "NOT RUN: root writes everywhere")
+    def test_no_folder_that_can_be_written_is_one_line(self):
+        library = self.prefix / "lib" / "simt"
+        library.chmod(0o555)
+        try:
+            self.assertEqual(self.refused(XDG_CACHE_HOME="/proc/none"),
+                             f"simcc: neither {library} nor a cache can be written: set XDG_CACHE_HOME to a folder that can\n")
+        finally:
+            library.chmod(0o755)
+
+    @needs("make")
+    @needs("pkg-config")
+    def test_make_takes_simcc_for_nvcc(self):
+        shutil.copytree(PROJECT, self.work, dirs_exist_ok=True)
+        self.call("sh", "-c", 'make -s NVCC=simcc FLAGS="$(pkg-config --cflags simt)"')
+        self.assertEqual(self.call("./mixed"), MIXED)
+
+    @needs("cmake")
+    def test_cmake_takes_simcc_for_nvcc_and_finds_its_runtime(self):
+        self.call("cmake", "-S", PROJECT, "-B", "built", f"-DCMAKE_CUDA_COMPILER={self.prefix}/bin/simcc",
+                  f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DREVERSE={REVERSE}", "-DCMAKE_CUDA_ARCHITECTURES=75")
+        self.call("cmake", "--build", "built")
+        self.has_findings("built/reverse")
+        for runtime in ("cudart", "cudart_static"):
+            self.assertEqual(self.call("built/mixed_" + runtime), MIXED)
+
+    def test_meson_takes_simcc_for_nvcc(self):
+        native = self.work / "native.ini"
+        native.write_text(f"[binaries]\ncuda = '{self.prefix}/bin/simcc'\n")
+        self.call(options.meson, "setup", "built", PROJECT, "--native-file", native, f"-Dreverse={REVERSE}")
+        self.call("ninja", "-C", "built")
+        self.has_findings("built/reverse")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--meson", required=True)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("tests", nargs="*")
+    parser.parse_args(namespace=options)
+    result = unittest.main(argv=[sys.argv[0], "-v", *options.tests], exit=False).result
+    return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -57,3 +57,11 @@ inline const Simulator* simulator() {
 }
 
 }  // namespace simt
+
+// What programs in other languages ask, who have no structures of C++. A text stays until this thread's next call.
+extern "C" {
+/// simt::take_launches(), as JSON: a list of entries as SIMT_REPORT has them, each with the `printed` lines.
+const char* simt_take_launches();
+void simt_name_allocation(const void* pointer, const char* name);
+const char* simt_last_error_detail();
+}

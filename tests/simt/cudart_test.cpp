@@ -84,6 +84,23 @@ TEST_CASE("kernels launch kernels, which run when they have ended", "[simt]") {
   CHECK(outcome.status == 0);
 }
 
+TEST_CASE("a program loads device code while it runs", "[simt]") {
+  const Workbench bench;
+  bench.build("library.cu");
+  const std::string source = " '" CUDART_PROGRAMS "/loaded.cu' ";
+  REQUIRE(bench.run("'" SIMCC "' -ptx -o code.ptx" + source).status == 0);
+  REQUIRE(bench.run("'" SIMCC "' -fatbin -o code.fatbin" + source).status == 0);
+  for (const char* const file : {"code.ptx", "code.fatbin"}) {
+    INFO(file);
+    const Outcome outcome = bench.run(std::string("./program ") + file);
+    CHECK(outcome.out == "all right\n");
+    CHECK(outcome.status == 0);
+  }
+  // Machine code alone is refused with a reason.
+  REQUIRE(bench.run("'" NVCC "' -cubin -arch=sm_90 -o code.cubin" + source).status == 0);
+  CHECK_THAT(bench.run("./program code.cubin").err, contains("use nvcc -ptx or -fatbin"));
+}
+
 TEST_CASE("results, findings and counters are the same on any number of threads", "[simt]") {
   const Workbench bench;
   bench.build("threads.cu");

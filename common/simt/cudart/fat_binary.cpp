@@ -217,4 +217,19 @@ std::string ptx_of_wrapper(const void* address) {
   return joined(texts);
 }
 
+std::string ptx_of_image(const void* image) {
+  const auto* const text = static_cast<const char*>(image);
+  // Four bytes can be read only where the first are no text that ends before.
+  if (std::strncmp(text,
+                   "\x7f"
+                   "ELF",
+                   4) == 0) {
+    throw NoPtx(
+        "it is machine code for one GPU, and PTX is what runs here: use nvcc -ptx or -fatbin");
+  }
+  if (std::strncmp(text, "\x50\xed\x55\xba", 4) == 0) return ptx_of(image);
+  if (std::strncmp(text, "\xb1\x43\x62\x46", 4) == 0) return ptx_of_wrapper(image);
+  return text;
+}
+
 }  // namespace simt::cudart

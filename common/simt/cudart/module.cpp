@@ -155,8 +155,9 @@ const checker::Facts& Kernel::facts() {
 // ---- What is registered ----
 
 Module& add_module(std::string ptx, bool is_linked) {
-  Module& module =
-      *registered().modules.emplace_back(std::make_unique<Module>(std::move(ptx), is_linked));
+  auto made = std::make_unique<Module>(std::move(ptx), is_linked);
+  made->ptx();
+  Module& module = *registered().modules.emplace_back(std::move(made));
   for (const ptx::Function& one : module.ptx().functions) {
     if (one.is_entry) add_kernel(&one, module, one.name.c_str());
   }
@@ -233,6 +234,12 @@ std::vector<Kernel*> all_kernels() {
   for (const auto& [host_function, kernel] : registered().kernels) all.push_back(kernel.get());
   std::sort(all.begin(), all.end(),
             [](const Kernel* a, const Kernel* b) { return a->name < b->name; });
+  return all;
+}
+
+std::vector<Kernel*> kernels_of(const Module& module) {
+  std::vector<Kernel*> all = all_kernels();
+  std::erase_if(all, [&](const Kernel* one) { return one->module != &module; });
   return all;
 }
 

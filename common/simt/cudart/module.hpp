@@ -93,7 +93,7 @@ struct Symbol {
 // ---- What is registered ----
 
 Module& add_module(const void* wrapper);
-/// Of PTX, with all its kernels.
+/// Of PTX, with all its kernels. Throws what Module::ptx() does, and then nothing is added.
 Module& add_module(std::string ptx, bool is_linked);
 /// With all that was registered for it.
 void remove_module(Module& module);
@@ -109,6 +109,7 @@ Kernel* find_kernel(Module& module, std::uint64_t address);
 bool is_kernel(std::string_view symbol);
 /// All of them, by name.
 std::vector<Kernel*> all_kernels();
+std::vector<Kernel*> kernels_of(const Module& module);
 std::vector<Module*> all_modules();
 /// By an address inside the shadow; null if it lies in none.
 const Symbol* find_symbol(const void* shadow);

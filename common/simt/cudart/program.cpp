@@ -8,6 +8,7 @@
 #include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/timeline.hpp"
+#include "common/simt/report/json.hpp"
 #include "common/simt/simulator.hpp"
 
 namespace simt {
@@ -43,7 +44,9 @@ std::vector<Finding> unjoined_work() {
 
 }  // namespace simt
 
-extern "C" const simt::Simulator* simt_simulator(int version) {
+extern "C" {
+
+const simt::Simulator* simt_simulator(int version) {
   static constexpr simt::Simulator kAll = {
       .take_launches = &simt::take_launches,
       .trace_launches = &simt::trace_launches,
@@ -69,3 +72,21 @@ extern "C" const simt::Simulator* simt_simulator(int version) {
   };
   return version == simt::kSimulatorVersion ? &kAll : nullptr;
 }
+
+const char* simt_take_launches() {
+  thread_local std::string text;
+  text = simt::json_of(simt::take_launches());
+  return text.c_str();
+}
+
+void simt_name_allocation(const void* pointer, const char* name) {
+  simt::name_allocation(pointer, name);
+}
+
+const char* simt_last_error_detail() {
+  thread_local std::string text;
+  text = simt::last_error_detail();
+  return text.c_str();
+}
+
+}  // extern "C"

@@ -97,15 +97,7 @@ cudaError_t cudaIpcGetEventHandle() { return refused(__func__); }
 cudaError_t cudaIpcGetMemHandle() { return refused(__func__); }
 cudaError_t cudaIpcOpenEventHandle() { return refused(__func__); }
 cudaError_t cudaIpcOpenMemHandle() { return refused(__func__); }
-cudaError_t cudaLibraryEnumerateKernels() { return refused(__func__); }
-cudaError_t cudaLibraryGetGlobal() { return refused(__func__); }
-cudaError_t cudaLibraryGetKernel() { return refused(__func__); }
-cudaError_t cudaLibraryGetKernelCount() { return refused(__func__); }
-cudaError_t cudaLibraryGetManaged() { return refused(__func__); }
 cudaError_t cudaLibraryGetUnifiedFunction() { return refused(__func__); }
-cudaError_t cudaLibraryLoadData() { return refused(__func__); }
-cudaError_t cudaLibraryLoadFromFile() { return refused(__func__); }
-cudaError_t cudaLibraryUnload() { return refused(__func__); }
 cudaError_t cudaLogsCurrent() { return refused(__func__); }
 cudaError_t cudaLogsDumpToFile() { return refused(__func__); }
 cudaError_t cudaLogsDumpToMemory() { return refused(__func__); }

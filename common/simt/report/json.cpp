@@ -229,6 +229,17 @@ bool write_at(int file, std::string_view text, long long at) {
 
 }  // namespace
 
+std::string json_of(const std::vector<Launch>& launches) {
+  Value all = Value::array();
+  for (const Launch& launch : launches) {
+    Value entry = to_json(launch);
+    entry["printed"] = launch.printed.lines;
+    entry["printed_lines"] = launch.printed.total;
+    all.push_back(std::move(entry));
+  }
+  return all.dump();
+}
+
 void Report::add(const Launch& launch, const std::vector<const report::Rule*>& suppressing) {
   const std::string entry = entry_of(launch, suppressing);
   if (file_ < 0) {

@@ -19,6 +19,9 @@
 
 namespace simt {
 
+// A list of entries as the report has them, each with the `printed` lines of its kernel.
+std::string json_of(const std::vector<Launch>& launches);
+
 class Report {
  public:
   // Nothing is written before the first launch.

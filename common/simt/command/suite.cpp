@@ -32,6 +32,7 @@
 #include "common/json/json.hpp"
 #include "common/simt/checker/hazards.hpp"
 #include "common/simt/command/commands.hpp"
+#include "common/simt/cudart/installation.hpp"
 
 namespace simt::command {
 namespace {
@@ -498,7 +499,7 @@ void build(Built& one, const Options& options) {
       !none && made > fs::last_write_time(source)) {
     return;
   }
-  Words words = {SIMT_CUDART_FOLDER "/simcc", one.row.program};
+  Words words = {(program_folder() / "simcc").string(), one.row.program};
   words.insert(words.end(), one.row.compile.begin(), one.row.compile.end());
   words.insert(words.end(), {"-o", one.program.string()});
   const fs::path said = one.program.string() + ".log";

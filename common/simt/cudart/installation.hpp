@@ -9,17 +9,21 @@ namespace simt {
 
 inline constexpr const char* kCudart = "libcudart.so.13";
 
+/// The folder of the running program, where simcc and simt are.
+inline std::filesystem::path program_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
 /// The folder of our libcudart: beside the running program, or `../lib/simt`. Throws std::runtime_error if it is in
 /// neither.
 inline std::filesystem::path library_folder() {
   namespace fs = std::filesystem;
-  const fs::path program = fs::read_symlink("/proc/self/exe");
-  const fs::path own = program.parent_path();
+  const fs::path own = program_folder();
   for (const fs::path& folder : {own, own.parent_path() / "lib" / "simt"}) {
     if (fs::exists(folder / kCudart)) return folder;
   }
-  throw std::runtime_error(std::string(kCudart) + " is neither beside " + program.string() +
-                           " nor in ../lib/simt: build it, or install it anew");
+  throw std::runtime_error(std::string(kCudart) + " is neither in " + own.string() +
+                           " nor in ../lib/simt from there: build it, or install it anew");
 }
 
 }  // namespace simt

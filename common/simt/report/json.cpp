@@ -232,7 +232,7 @@ bool write_at(int file, std::string_view text, long long at) {
 std::string json_of(const std::vector<Launch>& launches) {
   Value all = Value::array();
   for (const Launch& launch : launches) {
-    Value entry = to_json(launch);
+    Value entry = to_json(launch, std::vector<const report::Rule*>(launch.findings.size()));
     entry["printed"] = launch.printed.lines;
     entry["printed_lines"] = launch.printed.total;
     all.push_back(std::move(entry));

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The simulator from Python (common/simt/python): compiling, launching, what is found, checks,
-programs, and the plugin for pytest. Run by Meson, which passes simcc. Ends with 77 without NumPy."""
+programs, and the plugin for pytest. Run by Meson, which passes simcc. Ends with 77 without NumPy.
+"""
 
 import argparse
 import ctypes
@@ -71,6 +72,12 @@ __global__ void weighted(float* out) { out[threadIdx.x] = weights[threadIdx.x] +
 __global__ void add_up(int by) { atomicAdd(&total, by); }
 __global__ void fill(int* out, int n) { if (threadIdx.x < n) out[threadIdx.x] = 7; }
 __global__ void sum(const int* in, int* out) { atomicAdd(out, in[threadIdx.x]); }
+__global__ void structures(Range* ranges, int n);
+__global__ void structures(Range* ranges, int n) {
+  if (threadIdx.x < n) ranges[threadIdx.x].step = 0.5;
+}
+__global__ void complex_numbers(float2* z) { z[threadIdx.x].y = 4; }
+__global__ void unknown() { asm volatile("cp.async.bulk.commit_group;"); }
 __global__ void maybe(float* a) { if (a != nullptr) a[0] = 1; }
 __global__ void dynamic(int* out) {
   extern __shared__ int places[];
@@ -160,6 +167,8 @@ class Compiling(Case):
         result = simt.compile(self.module.ptx).by_value[1, 4](np.array((2, 0.5), layout), out)
         self.assertTrue(result.ok)
         self.assertEqual(list(out), [2, 2.5, 3, 3.5])
+        broken = simt.compile(".version 8.0\n.target sm_90\n.entry k() { mov.u32 %r1, 1; }\n")
+        self.refused(broken.k[1, 1], "kernel.ptx: cudaErrorInvalidPtx", kind=simt.DeviceError)
 
     def test_where_there_is_no_simcc_one_line_says_what_to_do(self):
         program = "import simt; simt.compile('__global__ void k() {}')"
@@ -221,6 +230,19 @@ class Launching(Case):
         cell = np.zeros(1, np.int32)
         self.module.hidden[1, 1](cell)
         self.assertEqual((numbers[1], many[1], cell[0]), (3, 5, 3))
+
+    def test_elements_may_be_structures_and_arrays_empty(self):
+        ranges = np.zeros(3, np.dtype([("first", "i4"), ("step", "f8")], align=True))
+        self.assertTrue(self.module.structures[1, 4](ranges, 3).ok)
+        self.assertEqual(ranges["step"].tolist(), [0.5] * 3)
+        self.assertEqual(str(self.module.structures.parameters[1]), "int n")
+        numbers = np.zeros(2, np.complex64)
+        self.module.complex_numbers[1, 2](numbers)
+        self.assertEqual(numbers[1], 4j)
+        for none in (ranges[:0], simt.empty((0, 3), ranges.dtype)):
+            self.assertTrue(self.module.structures[1, 4](none, 0).ok)
+        self.assertEqual(none.numpy().shape, (0, 3))
+        self.assertFalse(self.module.structures[1, 4](ranges[:0], 1).ok)
 
     def test_shared_memory_is_given_at_the_launch(self):
         out = np.zeros(32, np.int32)
@@ -383,6 +405,8 @@ class WhatIsFound(Case):
             self.assertIn("cudaErrorInvalidConfiguration", result.error)
             self.assertFalse(result.ok)
         self.assertIn("2000", self.module.talk[1, 2000]().error)
+        unknown = self.module.unknown[1, 1]().error
+        self.assertIn("cp.async.bulk.commit_group: this form is not known", unknown)
 
     def test_kinds_that_are_notes_are_the_simulator_s(self):
         code = (ROOT / "common/simt/checker/advice.cpp").read_text()

@@ -143,6 +143,11 @@ def answered(answer: Dict[str, Any], what: str) -> None:
 # ---- Arrays that live ----
 
 
+def bytes_of(array: np.ndarray) -> memoryview:
+    """The memory of an array without gaps, whatever its elements are."""
+    return array.reshape(-1).view(np.uint8).data
+
+
 class DeviceArray:
     """An array in the device's memory, which stays there between launches. It is lost when the
     device is: after a launch that failed, as on a GPU."""
@@ -183,7 +188,8 @@ class DeviceArray:
             assert self._device is not None
             answer, data = self._device.ask("read", array=number)
             answered(answer, "DeviceArray.numpy")
-        values: np.ndarray = np.frombuffer(data[0], self.dtype).reshape(self.shape).copy()
+        values: np.ndarray = np.empty(self.shape, self.dtype)
+        bytes_of(values)[:] = data[0]
         return values
 
     def set(self, values: Any) -> None:
@@ -194,7 +200,7 @@ class DeviceArray:
         with _lock:
             number = self._place()
             assert self._device is not None
-            answer, _ = self._device.ask("write", [array], array=number)
+            answer, _ = self._device.ask("write", [bytes_of(array)], array=number)
             answered(answer, "DeviceArray.set")
         self.is_written = True
 

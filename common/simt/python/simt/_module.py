@@ -40,11 +40,12 @@ def compile(
         file = Path(source).resolve()
         name = os.fspath(source)
         try:
-            text = file.read_text()
+            text = file.read_text("utf-8", "surrogateescape")
         except OSError as error:
             raise Error(f"{name} cannot be read: {error.strerror}") from None
     if re.match(r"(?:\s*//[^\n]*\n)*\s*\.version\s", text):
         ptx, log = text, ""
+        name = name if file is not None else "kernel.ptx"
     else:
         ptx, log = _toolchain.ptx_of(text, file, name, options, names)
     entries = _parameters.entries_of(ptx, text)
@@ -146,14 +147,15 @@ class Module:
             raise ArgumentError(
                 f"{variable} has {size} bytes, not the {data.nbytes} of {data.dtype}{data.shape}"
             )
+        written = data.tobytes()
         with _device.lock():
             its = _device.device()
             self._load(its)
             answer, _ = its.ask(
-                "write_symbol", [data], module=self._key, symbol=self._variables[variable]
+                "write_symbol", [written], module=self._key, symbol=self._variables[variable]
             )
             _device.answered(answer, variable)
-            self._symbols[variable] = data.tobytes()
+            self._symbols[variable] = written
 
     def get(self, variable: str, dtype: Any) -> np.ndarray:
         """What a variable holds, as an array of one dimension."""
@@ -181,7 +183,9 @@ class Module:
         """Into a device that does not have it yet, with what the host has written."""
         if self._key in its.modules:
             return
-        answer, _ = its.ask("load", [self.ptx.encode() + b"\0"], module=self._key)
+        answer, _ = its.ask(
+            "load", [self.ptx.encode("utf-8", "surrogateescape") + b"\0"], module=self._key
+        )
         _device.answered(answer, self.name)
         its.modules.add(self._key)
         for variable, data in self._symbols.items():
@@ -267,7 +271,7 @@ class Configured:
                     one.is_written = True
                 answer, written = its.ask(
                     "launch",
-                    arguments.host_arrays,
+                    [_device.bytes_of(array) for array in arguments.host_arrays],
                     module=module._key,
                     kernel=entry.symbol,
                     grid=self.grid,
@@ -284,7 +288,7 @@ class Configured:
             for entry_of_launch in answer["launches"]:
                 told = _device.told(entry_of_launch)
                 # Copies may have findings: they are told by themselves.
-                if told.grid == self.grid and not result.all_lines and not result.findings:
+                if any(told.grid):
                     vars(result).update({**vars(told), "kernel": entry.name})
                 else:
                     collected(told)
@@ -365,7 +369,7 @@ class _Arguments:
     def take_back(self, written: Sequence[bytes]) -> Dict[str, Any]:
         for array, its, data in zip(self.host_arrays, self.copies, written):
             if its["is_output"]:
-                array[...] = np.frombuffer(data, array.dtype).reshape(array.shape)
+                _device.bytes_of(array)[:] = data
         return self._outputs
 
 

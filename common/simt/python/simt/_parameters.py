@@ -186,7 +186,9 @@ def _bare(source: str) -> str:
 
 
 def _declared(source: str, name: str) -> Optional[List[Tuple[str, str]]]:
-    """Types and names of parameters where `source` declares the kernel; None: nowhere."""
+    """Types and names of parameters where `source` declares the kernel, best where it names them;
+    None: it does not."""
+    best: Optional[List[Tuple[str, str]]] = None
     for found in re.finditer(rf"\b{re.escape(name)}\s*\(", source):
         before = re.split(r"[;{}]", source[: found.start()])[-1]
         if "__global__" not in before:
@@ -195,8 +197,10 @@ def _declared(source: str, name: str) -> Optional[List[Tuple[str, str]]]:
         while at < len(source) and depth > 0:
             depth += {"(": 1, ")": -1}.get(source[at], 0)
             at += 1
-        return [_type_and_name(part) for part in _parts(source[found.end() : at - 1])]
-    return None
+        its = [_type_and_name(part) for part in _parts(source[found.end() : at - 1])]
+        if best is None or sum(one[1] != "" for one in its) > sum(one[1] != "" for one in best):
+            best = its
+    return best
 
 
 def _type_and_name(declaration: str) -> Tuple[str, str]:

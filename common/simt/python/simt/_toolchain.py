@@ -157,7 +157,7 @@ def ptx_of(
         "folder": os.getcwd() if options else "",
         "nvcc": os.environ.get("NVCC_PREPEND_FLAGS", "") + os.environ.get("NVCC_APPEND_FLAGS", ""),
     }
-    key = hashlib.sha256(json.dumps(words, sort_keys=True).encode()).hexdigest()[:32]
+    key = hashlib.sha256(json.dumps(words).encode()).hexdigest()[:32]
     entry = _cache() / f"{key}.json"
     try:
         kept = json.loads(entry.read_text())
@@ -173,7 +173,7 @@ def ptx_of(
             variable = f"simt_name_{number}"
             text += f'#line {number + 1} "names"\ntemplate <auto> __device__ int {variable};\n'
             text += f'#line {number + 1} "names"\ntemplate __device__ int {variable}<&{one}>;\n'
-        unit.write_text(text)
+        unit.write_text(text, "utf-8", "surrogateescape")
         ptx, rule = Path(folder) / "kernel.ptx", Path(folder) / "kernel.d"
         log = require_compiled(
             ended(
@@ -194,7 +194,9 @@ def ptx_of(
         states = [_state(one) for one in _dependencies(rule.read_text()) if one != str(unit)]
         kept = {
             # nvcc completes names, also that of a text.
-            "ptx": ptx.read_text().replace(f'"{os.path.abspath(name)}"', f'"{name}"'),
+            "ptx": ptx.read_text("utf-8", "surrogateescape").replace(
+                f'"{os.path.abspath(name)}"', f'"{name}"'
+            ),
             "log": log,
             "dependencies": [one for one in states if one is not None],
         }

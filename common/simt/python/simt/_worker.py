@@ -26,7 +26,7 @@ def send(pipe: IO[bytes], message: Dict[str, Any], buffers: Sequence[Any] = ()) 
     head = json.dumps({"message": message, "sizes": sizes}).encode()
     pipe.write(struct.pack("<Q", len(head)) + head)
     for one in buffers:
-        pipe.write(memoryview(one).cast("B") if memoryview(one).nbytes else b"")
+        pipe.write(one)
     pipe.flush()
 
 

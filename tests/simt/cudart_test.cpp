@@ -101,6 +101,15 @@ TEST_CASE("a program loads device code while it runs", "[simt]") {
   CHECK_THAT(bench.run("./program code.cubin").err, contains("use nvcc -ptx or -fatbin"));
 }
 
+TEST_CASE("conditional nodes of graphs run what kernels choose", "[simt]") {
+  const Workbench bench;
+  bench.build("conditions.cu", "-rdc=true");
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "all right\n");
+  CHECK(outcome.err.empty());
+  CHECK(outcome.status == 0);
+}
+
 TEST_CASE("results, findings and counters are the same on any number of threads", "[simt]") {
   const Workbench bench;
   bench.build("threads.cu");

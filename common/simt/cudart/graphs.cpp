@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
@@ -23,6 +24,16 @@ namespace {
 using Node = CUgraphNode_st;
 using Graph = CUgraph_st;
 
+// What kernels set and conditional nodes ask.
+struct Condition {
+  unsigned value = 0;
+  std::optional<unsigned> at_launch = std::nullopt;  // what it is set to when its graph is launched
+};
+std::map<cudaGraphConditionalHandle, Condition>& conditions() {
+  static std::map<cudaGraphConditionalHandle, Condition> all;
+  return all;
+}
+
 // The copy knows of each node which one it was made of.
 std::unique_ptr<Graph> duplicate(const Graph& graph) {
   auto made = std::make_unique<Graph>();
@@ -34,6 +45,7 @@ std::unique_ptr<Graph> duplicate(const Graph& graph) {
     its->work = node->work;
     its->parameters = node->parameters;
     if (node->child != nullptr) its->child = duplicate(*node->child);
+    for (const auto& body : node->bodies) its->bodies.push_back(duplicate(*body));
     its->original = node.get();
     its->is_enabled = node->is_enabled;
     copies[node.get()] = its.get();
@@ -68,12 +80,39 @@ std::vector<Node*> in_order(const Graph& graph) {
   return order;
 }
 
+cudaError_t run(const Graph& graph);
+
+// A body goes round while the condition holds, or runs once, or none does.
+cudaError_t run_conditional(const Node& node) {
+  const cudaConditionalNodeParams& its = node.parameters.conditional;
+  const unsigned& value = conditions().at(its.handle).value;
+  if (its.type == cudaGraphCondTypeWhile) {
+    while (value != 0 && spoilt() == cudaSuccess) {
+      if (const cudaError_t error = run(*node.bodies[0]); error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+  }
+  const std::size_t chosen = its.type == cudaGraphCondTypeSwitch ? value : value == 0 ? 1 : 0;
+  return chosen < node.bodies.size() ? run(*node.bodies[chosen]) : cudaSuccess;
+}
+
+void set_conditions_for_launch(const Graph& graph) {
+  for (const auto& node : graph.nodes) {
+    if (node->type != cudaGraphNodeTypeConditional) continue;
+    Condition& its = conditions().at(node->parameters.conditional.handle);
+    its.value = its.at_launch.value_or(its.value);
+    for (const auto& body : node->bodies) set_conditions_for_launch(*body);
+  }
+}
+
 cudaError_t run(const Graph& graph) {
   for (const Node* const node : in_order(graph)) {
     if (!node->is_enabled) continue;
     cudaError_t error = cudaSuccess;
     if (node->child != nullptr) {
       error = run(*node->child);
+    } else if (node->type == cudaGraphNodeTypeConditional) {
+      error = run_conditional(*node);
     } else if (node->work) {
       error = node->work();
     }
@@ -182,6 +221,21 @@ cudaError_t set_up_allocation(Node& node, cudaMemAllocNodeParams* parameters) {
   return cudaSuccess;
 }
 
+cudaError_t set_up_conditional(Node& node, cudaConditionalNodeParams& parameters) {
+  const unsigned most = parameters.type == cudaGraphCondTypeWhile ? 1
+                        : parameters.type == cudaGraphCondTypeIf  ? 2
+                                                                  : ~0u;
+  if (!conditions().contains(parameters.handle) || parameters.size == 0 || parameters.size > most) {
+    return cudaErrorInvalidValue;
+  }
+  for (unsigned i = 0; i < parameters.size; ++i) {
+    node.body_pointers.push_back(node.bodies.emplace_back(std::make_unique<Graph>()).get());
+  }
+  parameters.phGraph_out = node.body_pointers.data();
+  node.parameters.conditional = parameters;
+  return cudaSuccess;
+}
+
 // A kernel's parameters of the second version are those of the first, and more that is not here.
 cudaKernelNodeParams first_version(const cudaKernelNodeParamsV2& its) {
   return {its.func, its.gridDim, its.blockDim, its.sharedMemBytes, its.kernelParams, its.extra};
@@ -213,6 +267,8 @@ cudaError_t set_up_any(Node& node, cudaGraphNodeParams* parameters) {
       return cudaSuccess;
     case cudaGraphNodeTypeEventRecord:
       return set_up_record(node, parameters->eventRecord.event);
+    case cudaGraphNodeTypeConditional:
+      return set_up_conditional(node, parameters->conditional);
     default:
       break;
   }
@@ -260,6 +316,13 @@ cudaError_t instantiate(cudaGraphExec_t* ready, cudaGraph_t graph, unsigned long
 }
 
 }  // namespace
+
+bool set_condition(cudaGraphConditionalHandle handle, unsigned value) {
+  const auto found = conditions().find(handle);
+  if (found == conditions().end()) return false;
+  found->second.value = value;
+  return true;
+}
 
 CUgraphNode_st& add_node(CUgraph_st& graph, cudaGraphNodeType type,
                          const std::vector<CUgraphNode_st*>& dependencies, Work work) {
@@ -423,6 +486,19 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
   if (parameters == nullptr) return record(cudaErrorInvalidValue);
   return add("cudaGraphAddNode", node, graph, dependencies, count, parameters->type,
              [&](Node& its) { return set_up_any(its, parameters); });
+}
+
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
+                                             unsigned int value, unsigned int flags) {
+  return call("cudaGraphConditionalHandleCreate", [&] {
+    if (handle == nullptr || graph == nullptr || flags > cudaGraphCondAssignDefault) {
+      return cudaErrorInvalidValue;
+    }
+    *handle = conditions().size() + 1;
+    conditions()[*handle] = {
+        value, flags == cudaGraphCondAssignDefault ? std::optional(value) : std::nullopt};
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
@@ -662,6 +738,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
     if (ready == nullptr) return cudaErrorInvalidValue;
     if (is_captured(stream)) return cudaErrorStreamCaptureUnsupported;
     const GraphOnStream on(stream);
+    set_conditions_for_launch(*ready->graph);
     return run(*ready->graph);
   });
 }

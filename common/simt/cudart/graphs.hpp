@@ -23,6 +23,7 @@ struct NodeParameters {
   cudaEvent_t event = nullptr;
   void* memory = nullptr;  // allocated or freed
   std::size_t bytes = 0;
+  cudaConditionalNodeParams conditional{};  // its graphs are in `bodies`
 };
 
 }  // namespace simt::cudart
@@ -33,10 +34,12 @@ struct CUgraphNode_st {
   std::vector<CUgraphNode_st*> dependencies;
   simt::cudart::Work work;  // of types that do nothing: none
   simt::cudart::NodeParameters parameters;
-  std::unique_ptr<CUgraph_st> child;         // of a node that is a graph
-  const CUgraphNode_st* original = nullptr;  // of which this is a copy
+  std::unique_ptr<CUgraph_st> child;                     // of a node that is a graph
+  std::vector<std::unique_ptr<CUgraph_st>> bodies = {};  // of a conditional node
+  const CUgraphNode_st* original = nullptr;              // of which this is a copy
   bool is_enabled = true;
-  std::vector<void*> argument_pointers = {};  // that cudaGraphKernelNodeGetParams gave out
+  std::vector<void*> argument_pointers = {};    // that cudaGraphKernelNodeGetParams gave out
+  std::vector<CUgraph_st*> body_pointers = {};  // that cudaGraphAddNode gave out
 };
 
 struct CUgraph_st {
@@ -48,6 +51,9 @@ namespace simt::cudart {
 /// Null parts of `dependencies` are left out.
 CUgraphNode_st& add_node(CUgraph_st& graph, cudaGraphNodeType type,
                          const std::vector<CUgraphNode_st*>& dependencies, Work work);
+
+/// By a kernel, cudaGraphSetConditional: false if there is no such handle.
+bool set_condition(cudaGraphConditionalHandle handle, unsigned value);
 
 // What nodes do: copies.cpp.
 Work copy_of(const cudaMemcpy3DParms& parameters);

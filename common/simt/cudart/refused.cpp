@@ -52,7 +52,6 @@ cudaError_t cudaGetFuncBySymbol() { return refused(__func__); }
 cudaError_t cudaGetTextureObjectResourceViewDesc() { return refused(__func__); }
 cudaError_t cudaGraphAddExternalSemaphoresSignalNode() { return refused(__func__); }
 cudaError_t cudaGraphAddExternalSemaphoresWaitNode() { return refused(__func__); }
-cudaError_t cudaGraphConditionalHandleCreate() { return refused(__func__); }
 cudaError_t cudaGraphDebugDotPrint() { return refused(__func__); }
 cudaError_t cudaGraphEventRecordNodeGetEvent() { return refused(__func__); }
 cudaError_t cudaGraphEventRecordNodeSetEvent() { return refused(__func__); }

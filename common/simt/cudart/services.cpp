@@ -7,6 +7,7 @@
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/devices.hpp"
+#include "common/simt/cudart/graphs.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/watch.hpp"
 
@@ -221,6 +222,14 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
     }
     case Service::allocate:
       return allocate_for_kernel(call.arguments[0]);
+    case Service::set_condition:
+      if (!set_condition(call.arguments[0], static_cast<unsigned>(call.arguments[1]))) {
+        watch_.end_launch(call, Hazard::trap,
+                          "sets a condition whose handle cudaGraphConditionalHandleCreate did not "
+                          "give");
+        return std::nullopt;
+      }
+      return 0;
     case Service::free:
     case Service::free_global: {
       const std::uint64_t address = call.arguments[0];

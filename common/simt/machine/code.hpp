@@ -98,6 +98,7 @@ enum class Service : std::uint8_t {
   succeed,      // nothing to do
   allocate_global,
   free_global,
+  set_condition,  // of a graph's conditional node: its handle, and the value
 };
 struct ServiceCall {
   static constexpr std::size_t kMostArguments = 8;  // a structure counts as its words

@@ -67,6 +67,7 @@ std::optional<Service> service_named(std::string_view function) {
   if (function == "__assertfail") return Service::assertion;
   if (function == "malloc") return Service::allocate;
   if (function == "free") return Service::free;
+  if (function == "cudaGraphSetConditional") return Service::set_condition;
   return std::nullopt;
 }
 

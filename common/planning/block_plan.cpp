@@ -68,7 +68,7 @@ std::int64_t fewer_targets(const Geometry& g) {
 // refuses it if it does not fit.
 BlockPlan plan_of(const conv::ConvLayer& layer, int segment, std::int64_t pixels, Geometry g,
                   int filters, int rows_of_threads, int pitch, std::int64_t filter_floats,
-                  const planning::GpuLimits& gpu) {
+                  const gpus::GpuLimits& gpu) {
   BlockPlan plan;
   plan.threads = static_cast<int>(pixels) * rows_of_threads;
   // Each factor may be as large as 2^31, so that bytes could be too many for 64 bits.
@@ -114,7 +114,7 @@ std::int64_t buffer_bytes(const conv::ConvLayer& layer, const Block& block) {
 
 // A block of the block method, for `pixels` threads along x, which have the targets of g.
 BlockPlan plan_of_both(const conv::ConvLayer& layer, int segment, int pixels, int filters,
-                       const Geometry& g, const planning::GpuLimits& gpu) {
+                       const Geometry& g, const gpus::GpuLimits& gpu) {
   const int pitch = pitch_of(segment);
   BlockPlan plan = plan_of(layer, segment, pixels, g, filters, filters / kFiltersPerThread, pitch,
                            2 * std::int64_t{filters} * pitch, gpu);
@@ -144,7 +144,7 @@ SegmentExtent segment_extent(const conv::ConvLayer& layer, int segment) {
 }
 
 BlockPlan exact_block(const conv::ConvLayer& layer, int segment, int pixels, int filters,
-                      const planning::GpuLimits& gpu) {
+                      const gpus::GpuLimits& gpu) {
   if (segment < 1 || pixels < 1 || pixels % kWarp != 0 || filters < 1 ||
       filters % kFiltersPerThread != 0) {
     throw std::invalid_argument("a block has segments of 1 tap or more, a multiple of " +
@@ -155,7 +155,7 @@ BlockPlan exact_block(const conv::ConvLayer& layer, int segment, int pixels, int
   return plan_of_both(layer, segment, pixels, filters, geometry_of(layer, segment, pixels), gpu);
 }
 
-BlockPlan plan_blocks(const conv::ConvLayer& layer, int segment, const planning::GpuLimits& gpu,
+BlockPlan plan_blocks(const conv::ConvLayer& layer, int segment, const gpus::GpuLimits& gpu,
                       int pixels, int filters) {
   const std::int64_t map = std::int64_t{layer.P()} * layer.Q();
   segment = segment_within(layer, segment);
@@ -183,7 +183,7 @@ BlockPlan plan_blocks(const conv::ConvLayer& layer, int segment, const planning:
   }
 }
 
-BlockPlan plan_channels_divided(const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+BlockPlan plan_channels_divided(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
   BlockPlan plan = plan_blocks(layer, kSegment32, gpu);
   const std::int64_t most = std::max<std::int64_t>(
       1, std::min<std::int64_t>(gpu.sms, kMostPartialSums / layer.output_size()));
@@ -192,7 +192,7 @@ BlockPlan plan_channels_divided(const conv::ConvLayer& layer, const planning::Gp
   return plan;
 }
 
-BlockPlan plan_filters_divided(const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+BlockPlan plan_filters_divided(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
   const std::int64_t map = std::int64_t{layer.P()} * layer.Q();
   const std::int64_t share = quotient_up(layer.K(), gpu.sms);
   int filters = 1;
@@ -217,7 +217,7 @@ BlockPlan plan_filters_divided(const conv::ConvLayer& layer, const planning::Gpu
   }
 }
 
-BlockPlan plan_maps_divided(const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+BlockPlan plan_maps_divided(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
   const std::int64_t map = std::int64_t{layer.P()} * layer.Q();
   std::int64_t targets =
       std::min<std::int64_t>({quotient_up(layer.N() * map, gpu.sms), map, kMostThreads / 2});
@@ -240,7 +240,7 @@ BlockPlan plan_maps_divided(const conv::ConvLayer& layer, const planning::GpuLim
   }
 }
 
-std::string explain(const conv::ConvLayer& layer, int segment, const planning::GpuLimits& gpu,
+std::string explain(const conv::ConvLayer& layer, int segment, const gpus::GpuLimits& gpu,
                     const std::vector<FmaNeed>& needs) {
   const SegmentExtent extent = segment_extent(layer, segment);
   const BlockPlan plan = plan_blocks(layer, segment, gpu);

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "common/conv/layer.hpp"
+#include "common/gpus/gpu_figures.hpp"
 #include "common/planning/block.hpp"
-#include "common/planning/gpu_figures.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 
@@ -66,27 +66,27 @@ struct BlockPlan {
 /// given; refused if it does not fit. Throws std::invalid_argument unless segment >= 1, pixels is a
 /// multiple of 32 and filters one of kFiltersPerThread.
 BlockPlan exact_block(const conv::ConvLayer& layer, int segment, int pixels, int filters,
-                      const planning::GpuLimits& gpu);
+                      const gpus::GpuLimits& gpu);
 
 /// The same with the largest W'x and M' that are no more than given and fit: W'x no more than the
 /// map's pixels need, M' no more than there are filters; each buffer within half of an SM's shared
 /// memory, both within a block's. Of maps and filters, what takes more is halved; where
 /// not even 32 pixels' lines fit (strides far beyond the filter), some of the 32 threads have none.
-BlockPlan plan_blocks(const conv::ConvLayer& layer, int segment, const planning::GpuLimits& gpu,
+BlockPlan plan_blocks(const conv::ConvLayer& layer, int segment, const gpus::GpuLimits& gpu,
                       int pixels = kPixels, int filters = kFilters);
 
 /// plan_blocks with segments of 32 bytes, and the channels dealt out to the SMs: C / SMs, rounded up,
 /// for each; more where the parts' sums would take more than kMostPartialSums floats.
-BlockPlan plan_channels_divided(const conv::ConvLayer& layer, const planning::GpuLimits& gpu);
+BlockPlan plan_channels_divided(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 inline constexpr std::int64_t kMostPartialSums = std::int64_t{1} << 28;  // 1 GiB
 
 /// K / SMs filters a block, rounded up to 1, 2, 4 or 8, fewer if they do not fit; refused if not even
 /// one does. Tiles of up to 512 pixels.
-BlockPlan plan_filters_divided(const conv::ConvLayer& layer, const planning::GpuLimits& gpu);
+BlockPlan plan_filters_divided(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 
 /// N P Q / SMs pixels a block, fewer if all channels of them do not fit; refused if not even one
 /// pixel's do.
-BlockPlan plan_maps_divided(const conv::ConvLayer& layer, const planning::GpuLimits& gpu);
+BlockPlan plan_maps_divided(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 
 /// The paper's procedure for one layer and S, step by step, as lines of text. n_fma as the caller
 /// counts it, with a word for how.
@@ -94,7 +94,7 @@ struct FmaNeed {
   std::string how;  // "2 FMAs a core and cycle, as printed"
   std::int64_t n_fma = 0;
 };
-std::string explain(const conv::ConvLayer& layer, int segment, const planning::GpuLimits& gpu,
+std::string explain(const conv::ConvLayer& layer, int segment, const gpus::GpuLimits& gpu,
                     const std::vector<FmaNeed>& needs);
 
 }  // namespace halo::multi_channel_stride_fixed

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/conv/layer.hpp"
-#include "common/planning/gpu_figures.hpp"
+#include "common/gpus/gpu_figures.hpp"
 
 namespace halo::planning {
 
@@ -29,9 +29,9 @@ struct Contender {
   /// contenders have the same.
   std::string variant;
   /// Why it does not take the layer on such a GPU, as the end of a sentence; empty: it takes it.
-  std::function<std::string(const conv::ConvLayer&, const GpuLimits&)> refuses;
+  std::function<std::string(const conv::ConvLayer&, const gpus::GpuLimits&)> refuses;
   /// Of a layer that it takes.
-  std::function<LaunchWork(const conv::ConvLayer&, const GpuLimits&)> work;
+  std::function<LaunchWork(const conv::ConvLayer&, const gpus::GpuLimits&)> work;
   /// It multiplies on tensor cores, each factor in two parts of TF32: chosen only where somebody allows it.
   bool tensor_cores = false;
 };

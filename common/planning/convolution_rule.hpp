@@ -92,7 +92,7 @@ const ConvolutionRule& rule_for(const std::string& gpu_name);
 /// A GPU, as far as a choice goes by it.
 struct ChoiceOn {
   std::string gpu;  // its name
-  GpuLimits limits;
+  gpus::GpuLimits limits;
 };
 
 /// One contender and a layer.

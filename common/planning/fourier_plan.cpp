@@ -108,14 +108,14 @@ FourierPlan better_size(Exact exact) {
 // What the dispatcher is told of either kernel. `plan` divides a layer.
 planning::Contender contender(
     const std::string& name, bool tensor_cores,
-    std::function<FourierPlan(const conv::ConvLayer&, const planning::GpuLimits&)> plan) {
+    std::function<FourierPlan(const conv::ConvLayer&, const gpus::GpuLimits&)> plan) {
   planning::Contender one;
   one.variant = name;
   one.tensor_cores = tensor_cores;
-  one.refuses = [plan](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+  one.refuses = [plan](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
     return plan(layer, gpu).refusal;
   };
-  one.work = [plan, tensor_cores](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+  one.work = [plan, tensor_cores](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
     const FourierPlan made = plan(layer, gpu);
     const FourierDivision& d = made.division;
     const std::int64_t slices = slices_of(layer, d);
@@ -152,11 +152,11 @@ FourierPlan plan_fourier(const conv::ConvLayer& layer, std::int64_t most_floats)
   return better_size([&](int size) { return exact_fourier(layer, size, most_floats); });
 }
 
-FourierPlan exact_fourier_split(const conv::ConvLayer& layer, int size,
-                                const planning::GpuLimits& gpu, std::int64_t most_floats) {
+FourierPlan exact_fourier_split(const conv::ConvLayer& layer, int size, const gpus::GpuLimits& gpu,
+                                std::int64_t most_floats) {
   FourierPlan plan = divided(layer, size, most_floats);
   if (!plan.refusal.empty()) return plan;
-  plan.refusal = planning::too_old(gpu, planning::kWithTf32);
+  plan.refusal = gpus::too_old(gpu, gpus::kWithTf32);
   if (!plan.refusal.empty()) return plan;
   FourierDivision& d = plan.division;
   // Blocks of 32 filters read half as much again for a product: only where those of 64 would be a fifth empty.
@@ -176,7 +176,7 @@ FourierPlan exact_fourier_split(const conv::ConvLayer& layer, int size,
   return plan;
 }
 
-FourierPlan plan_fourier_split(const conv::ConvLayer& layer, const planning::GpuLimits& gpu,
+FourierPlan plan_fourier_split(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu,
                                std::int64_t most_floats) {
   return better_size([&](int size) { return exact_fourier_split(layer, size, gpu, most_floats); });
 }
@@ -188,13 +188,13 @@ std::vector<planning::Contender> fourier_contenders() {
   std::vector<planning::Contender> all;
   for (const int size : kFourierSizes) {
     all.push_back(contender(fourier_name(size), false,
-                            [size](const conv::ConvLayer& layer, const planning::GpuLimits&) {
+                            [size](const conv::ConvLayer& layer, const gpus::GpuLimits&) {
                               return exact_fourier(layer, size);
                             }));
   }
   for (const int size : kFourierSizes) {
     all.push_back(contender(fourier_split_name(size), true,
-                            [size](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+                            [size](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
                               return exact_fourier_split(layer, size, gpu);
                             }));
   }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "common/conv/layer.hpp"
+#include "common/gpus/gpu_figures.hpp"
 #include "common/planning/contender.hpp"
 #include "common/planning/fourier.hpp"
-#include "common/planning/gpu_figures.hpp"
 #include "common/planning/slices.hpp"
 
 namespace halo::multi_channel_stride_fixed {
@@ -34,10 +34,9 @@ FourierPlan plan_fourier(const conv::ConvLayer& layer,
 
 /// The same for products on tensor cores, which a GPU before compute capability 8.0 has not, and whose blocks are
 /// others: division.side filters and kSplitTiles tiles.
-FourierPlan exact_fourier_split(const conv::ConvLayer& layer, int size,
-                                const planning::GpuLimits& gpu,
+FourierPlan exact_fourier_split(const conv::ConvLayer& layer, int size, const gpus::GpuLimits& gpu,
                                 std::int64_t most_floats = planning::kMostTemporaries);
-FourierPlan plan_fourier_split(const conv::ConvLayer& layer, const planning::GpuLimits& gpu,
+FourierPlan plan_fourier_split(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu,
                                std::int64_t most_floats = planning::kMostTemporaries);
 
 /// "fourier_16", "fourier_32"; "fourier_split_16", "fourier_split_32".

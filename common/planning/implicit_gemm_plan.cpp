@@ -58,8 +58,8 @@ std::string name_of(const GemmPlan& plan) {
          std::to_string(plan.split);
 }
 
-std::string refuses(const ConvLayer& layer, const GemmPlan& plan, const planning::GpuLimits& gpu) {
-  if (const std::string reason = planning::too_old(gpu, planning::kWithClusters); !reason.empty()) {
+std::string refuses(const ConvLayer& layer, const GemmPlan& plan, const gpus::GpuLimits& gpu) {
+  if (const std::string reason = gpus::too_old(gpu, gpus::kWithClusters); !reason.empty()) {
     return reason;
   }
   if (shared_bytes(plan) > gpu.shared_per_block) {
@@ -89,7 +89,7 @@ double estimated_cycles(const ConvLayer& of, const GemmPlan& plan, int multiproc
   return std::max(loads, products) + waves * kWave + sent;
 }
 
-std::optional<GemmPlan> plan_gemm(const ConvLayer& layer, const planning::GpuLimits& gpu) {
+std::optional<GemmPlan> plan_gemm(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
   std::optional<GemmPlan> best;
   double least = 0;
   for (const GemmPlan& plan : all_gemm_plans()) {
@@ -106,10 +106,10 @@ std::vector<planning::Contender> gemm_contenders() {
   std::vector<planning::Contender> all;
   for (const GemmPlan& plan : all_gemm_plans()) {
     all.push_back({name_of(plan),
-                   [plan](const ConvLayer& layer, const planning::GpuLimits& gpu) {
+                   [plan](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
                      return refuses(layer, plan, gpu);
                    },
-                   [plan](const ConvLayer& of, const planning::GpuLimits&) {
+                   [plan](const ConvLayer& of, const gpus::GpuLimits&) {
                      const LayerNumbers layer = numbers(of);
                      planning::LaunchWork work;
                      work.blocks = tiles_of(layer, plan) * plan.split;

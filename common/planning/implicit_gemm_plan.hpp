@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/conv/layer.hpp"
+#include "common/gpus/gpu_figures.hpp"
 #include "common/planning/contender.hpp"
-#include "common/planning/gpu_figures.hpp"
 #include "common/planning/implicit_gemm.hpp"
 
 namespace halo::cuconv_two_stage {
@@ -19,12 +19,11 @@ const std::vector<GemmPlan>& all_gemm_plans();
 std::string name_of(const GemmPlan& plan);
 
 /// Why the kernel does not take the layer with this plan, as the end of a sentence; empty: it does.
-std::string refuses(const conv::ConvLayer& layer, const GemmPlan& plan,
-                    const planning::GpuLimits& gpu);
+std::string refuses(const conv::ConvLayer& layer, const GemmPlan& plan, const gpus::GpuLimits& gpu);
 
 /// The plan to take where nothing was measured: of those that fit the GPU, that of the shortest estimate. None: no
 /// block fits.
-std::optional<GemmPlan> plan_gemm(const conv::ConvLayer& layer, const planning::GpuLimits& gpu);
+std::optional<GemmPlan> plan_gemm(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 
 /// The estimate, in cycles of an H200, to which its coefficients were fitted: what the fullest multiprocessor loads,
 /// multiplies or waits for, whichever takes longest, and what warps and blocks take to meet.

@@ -13,7 +13,7 @@ using conv::ConvLayer;
 constexpr int kThreadsOfAnSm = 2048;
 constexpr double kFloat = 4e-6;  // megabytes
 
-int resident(int threads, std::int64_t shared_bytes, const GpuLimits& gpu) {
+int resident(int threads, std::int64_t shared_bytes, const gpus::GpuLimits& gpu) {
   const std::int64_t by_threads = kThreadsOfAnSm / threads;
   const std::int64_t by_shared = shared_bytes > 0 ? gpu.shared_per_sm / shared_bytes : by_threads;
   return static_cast<int>(std::max<std::int64_t>(1, std::min(by_threads, by_shared)));
@@ -35,12 +35,12 @@ std::int64_t tile_and_taps(const ConvLayer& l) {
 
 Contender filter_group() {
   return {"filter_group",
-          [](const ConvLayer& l, const GpuLimits&) -> std::string {
+          [](const ConvLayer& l, const gpus::GpuLimits&) -> std::string {
             return tile_and_taps(l) <= kSharedFloats
                        ? ""
                        : "its tile and eight filters' taps must fit into 48 KB of shared memory";
           },
-          [](const ConvLayer& l, const GpuLimits& gpu) {
+          [](const ConvLayer& l, const gpus::GpuLimits& gpu) {
             const auto pieces = [](int all, int piece) { return (all - 1) / piece + 1; };
             LaunchWork work;
             work.blocks = 1.0 * l.N() * pieces(l.Q(), kTileColumns) * pieces(l.P(), kTileRows) *
@@ -56,10 +56,10 @@ Contender filter_group() {
 Contender stride_fixed(const std::string& variant, int segment) {
   using namespace multi_channel_stride_fixed;
   return {variant,
-          [segment](const ConvLayer& l, const GpuLimits& gpu) {
+          [segment](const ConvLayer& l, const gpus::GpuLimits& gpu) {
             return plan_blocks(l, segment, gpu).refusal;
           },
-          [segment](const ConvLayer& l, const GpuLimits& gpu) {
+          [segment](const ConvLayer& l, const gpus::GpuLimits& gpu) {
             const BlockPlan plan = plan_blocks(l, segment, gpu);
             const Block& block = plan.block;
             const std::int64_t taps = l.products_per_output();
@@ -78,11 +78,11 @@ Contender stride_fixed(const std::string& variant, int segment) {
 Contender two_stage() {
   using namespace cuconv_two_stage;
   return {"two_stage",
-          [](const ConvLayer& l, const GpuLimits&) -> std::string {
+          [](const ConvLayer& l, const gpus::GpuLimits&) -> std::string {
             return l.C() <= kMaxChannels ? ""
                                          : "a filter row does not fit the shared memory of a block";
           },
-          [](const ConvLayer& l, const GpuLimits& gpu) {
+          [](const ConvLayer& l, const gpus::GpuLimits& gpu) {
             const int products = l.N() * l.P() * l.Q();
             const int taps = l.R() * l.S();
             const Chunks chunks = chunk_temporaries(l.K(), products, taps);

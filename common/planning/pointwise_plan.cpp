@@ -36,9 +36,8 @@ std::string name_of(const PointwiseTile& tile) {
   return "pointwise_" + std::to_string(tile.pixels) + "_" + std::to_string(tile.filters);
 }
 
-std::string refuses(const ConvLayer& layer, const PointwiseTile& tile,
-                    const planning::GpuLimits& gpu) {
-  if (const std::string reason = planning::too_old(gpu, planning::kWithClusters); !reason.empty()) {
+std::string refuses(const ConvLayer& layer, const PointwiseTile& tile, const gpus::GpuLimits& gpu) {
+  if (const std::string reason = gpus::too_old(gpu, gpus::kWithClusters); !reason.empty()) {
     return reason;
   }
   if (layer.R() != 1 || layer.S() != 1 || layer.stride_h() != 1 || layer.stride_w() != 1 ||
@@ -60,7 +59,7 @@ std::int64_t blocks_of(const ConvLayer& layer, const PointwiseTile& tile) {
   return blocks_of_images(layer, tile) * rows_of_filters(layer, tile);
 }
 
-PointwiseTile plan_pointwise(const ConvLayer& layer, const planning::GpuLimits& gpu) {
+PointwiseTile plan_pointwise(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
   PointwiseTile best = pointwise_tiles().front();
   for (const PointwiseTile& tile : pointwise_tiles()) {
     if (refuses(layer, tile, gpu).empty() && blocks_of(layer, tile) >= gpu.sms) best = tile;
@@ -72,10 +71,10 @@ std::vector<planning::Contender> pointwise_contenders() {
   std::vector<planning::Contender> all;
   for (const PointwiseTile& tile : pointwise_tiles()) {
     all.push_back({name_of(tile),
-                   [tile](const ConvLayer& layer, const planning::GpuLimits& gpu) {
+                   [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
                      return refuses(layer, tile, gpu);
                    },
-                   [tile](const ConvLayer& layer, const planning::GpuLimits&) {
+                   [tile](const ConvLayer& layer, const gpus::GpuLimits&) {
                      planning::LaunchWork work;
                      work.blocks = static_cast<double>(blocks_of(layer, tile));
                      work.resident = kResident;

@@ -17,11 +17,11 @@ std::string name_of(const PointwiseTile& tile);
 
 /// Why the kernel does not take the layer with this tile, as the end of a sentence; empty: it does.
 std::string refuses(const conv::ConvLayer& layer, const PointwiseTile& tile,
-                    const planning::GpuLimits& gpu);
+                    const gpus::GpuLimits& gpu);
 
 /// The largest tile with which the layer has a block for each SM; the first if none has. Nothing is measured:
 /// the dispatcher knows better.
-PointwiseTile plan_pointwise(const conv::ConvLayer& layer, const planning::GpuLimits& gpu);
+PointwiseTile plan_pointwise(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 
 /// Blocks of the kernel's grid.
 std::int64_t blocks_of(const conv::ConvLayer& layer, const PointwiseTile& tile);

@@ -12,7 +12,6 @@ namespace halo::multi_channel_stride_fixed {
 namespace {
 
 using conv::ConvLayer;
-using planning::GpuLimits;
 
 constexpr int kFloat = 4;                   // bytes
 constexpr int kSharedOfAnyGpu = 48 * 1024;  // what a block gets without being asked for more
@@ -74,7 +73,7 @@ planning::LaunchWork work_of(const ConvLayer& l, const RegisterTile& tile) {
   return work;
 }
 
-double estimated_us(const ConvLayer& l, const RegisterTile& tile, const GpuLimits& gpu) {
+double estimated_us(const ConvLayer& l, const RegisterTile& tile, const gpus::GpuLimits& gpu) {
   const planning::LaunchWork work = work_of(l, tile);
   const ShapeCosts& costs = kShapeCosts[static_cast<std::size_t>(tile.shape)];
   const int kind = tile.at_once == 4 ? 0 : 1;
@@ -95,9 +94,9 @@ double estimated_us(const ConvLayer& l, const RegisterTile& tile, const GpuLimit
 }
 
 RegisterTilePlan exact_register_tile(const ConvLayer& l, int shape, int parts,
-                                     const GpuLimits& gpu) {
+                                     const gpus::GpuLimits& gpu) {
   RegisterTilePlan plan;
-  plan.refusal = planning::too_old(gpu, planning::kWithClusters);
+  plan.refusal = gpus::too_old(gpu, gpus::kWithClusters);
   if (!plan.refusal.empty()) return plan;
   const bool few = l.C() < kSegmentChannels;
   const RegisterShape& its = kRegisterShapes[static_cast<std::size_t>(shape)];
@@ -118,7 +117,7 @@ RegisterTilePlan exact_register_tile(const ConvLayer& l, int shape, int parts,
   return plan;
 }
 
-RegisterTilePlan plan_register_tile(const ConvLayer& l, const GpuLimits& gpu) {
+RegisterTilePlan plan_register_tile(const ConvLayer& l, const gpus::GpuLimits& gpu) {
   RegisterTilePlan best;
   double least = 0;
   for (int shape = 0; shape < kRegisterShapeCount; ++shape) {
@@ -148,10 +147,10 @@ std::vector<planning::Contender> register_tile_contenders() {
   std::vector<planning::Contender> all;
   for (const ShapeAndParts& one : kRegisterContenders) {
     all.push_back({register_tile_name(one),
-                   [one](const ConvLayer& l, const GpuLimits& gpu) {
+                   [one](const ConvLayer& l, const gpus::GpuLimits& gpu) {
                      return exact_register_tile(l, one.shape, one.parts, gpu).refusal;
                    },
-                   [one](const ConvLayer& l, const GpuLimits& gpu) {
+                   [one](const ConvLayer& l, const gpus::GpuLimits& gpu) {
                      return work_of(l, exact_register_tile(l, one.shape, one.parts, gpu).tile);
                    }});
   }

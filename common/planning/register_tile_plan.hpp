@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "common/conv/layer.hpp"
+#include "common/gpus/gpu_figures.hpp"
 #include "common/planning/contender.hpp"
-#include "common/planning/gpu_figures.hpp"
 #include "common/planning/register_tile.hpp"
 
 namespace halo::multi_channel_stride_fixed {
@@ -23,7 +23,7 @@ planning::LaunchWork work_of(const conv::ConvLayer& layer, const RegisterTile& t
 /// The model's time in microseconds, on an H200 but for the number of SMs: turns of blocks, each as long as its
 /// segments wait for data or as the SM's blocks compute, whichever is longer.
 double estimated_us(const conv::ConvLayer& layer, const RegisterTile& tile,
-                    const planning::GpuLimits& gpu);
+                    const gpus::GpuLimits& gpu);
 
 /// One tile, or why there is none.
 struct RegisterTilePlan {
@@ -34,10 +34,10 @@ struct RegisterTilePlan {
 /// This shape, and so many parts or as many as there are segments. Refused on a GPU without clusters, or with too
 /// little shared memory.
 RegisterTilePlan exact_register_tile(const conv::ConvLayer& layer, int shape, int parts,
-                                     const planning::GpuLimits& gpu);
+                                     const gpus::GpuLimits& gpu);
 
 /// The shape and the parts of which the model expects the least time, of those that fit.
-RegisterTilePlan plan_register_tile(const conv::ConvLayer& layer, const planning::GpuLimits& gpu);
+RegisterTilePlan plan_register_tile(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 
 /// The shapes and parts that somebody else may choose among, by measurements: on 1,900 times of an H200 the best
 /// of these was on average within a per cent of the best of all.

@@ -13,6 +13,7 @@ namespace halo::single_channel {
 
 namespace {
 
+constexpr int kWarp = 32;
 constexpr int kWord = 4;  // bytes of a float
 
 // The smallest d in [1, most] for which holds(d), 0 if none: holds must be false, then true.
@@ -50,7 +51,7 @@ struct Amounts {
 
 class Divider {
  public:
-  Divider(const planning::GpuFigures& gpu, const Problem& problem, Quotients quotients)
+  Divider(const gpus::GpuFigures& gpu, const Problem& problem, Quotients quotients)
       : sms_(gpu.sms), problem_(problem), quotients_(quotients) {}
 
   // What the own divisor (P or Q) counts, and what an SM's share counts.
@@ -185,7 +186,7 @@ std::string bounds(const Plan& plan, const Candidate& candidate) {
 
 }  // namespace
 
-void require_usable(const planning::GpuFigures& gpu) {
+void require_usable(const gpus::GpuFigures& gpu) {
   const std::string name = gpu.name.empty() ? "the GPU" : gpu.name;
   const auto require = [&](const char* what, double value, double least) {
     // Not value < least: a NaN must not slip through.
@@ -221,7 +222,25 @@ void require_usable(const planning::GpuFigures& gpu) {
   }
 }
 
-std::int64_t loads_per_thread(const planning::GpuFigures& gpu) {
+std::int64_t bytes_per_cycle(const gpus::GpuFigures& gpu) {
+  // Whole bytes, as the paper: 484e9 / 1480e6 = 327.03 is its "roughly 327".
+  return static_cast<std::int64_t>(std::floor(gpu.bandwidth_gb_s * 1000 / gpu.clock_mhz));
+}
+
+VolumeToHideLatency volume_to_hide_latency(const gpus::GpuFigures& gpu) {
+  VolumeToHideLatency volume;
+  volume.bytes = bytes_per_cycle(gpu) * gpu.latency_cycles;
+  // The paper's 21,120 is 84,366 / 4 = 21,091.5 in whole warps (it is 660 x 32).
+  volume.threads = rounded_up(quotient_up(volume.bytes, kWord), kWarp);
+  volume.words_per_sm = quotient_up(volume.bytes, std::int64_t{kWord} * gpu.sms);
+  volume.threads_per_sm = rounded_up(quotient_up(volume.threads, gpu.sms), kWarp);
+  volume.warps_per_sm = volume.threads_per_sm / kWarp;
+  volume.bytes_per_sm = volume.threads_per_sm * kWord;
+  volume.whole_bytes = volume.bytes_per_sm * gpu.sms;
+  return volume;
+}
+
+std::int64_t loads_per_thread(const gpus::GpuFigures& gpu) {
   return quotient_up(volume_to_hide_latency(gpu).words_per_sm, kThreadsPerSm);
 }
 
@@ -245,7 +264,7 @@ Problem problem_of(const conv::ConvLayer& layer) {
   return {.Wx = std::max(layer.W(), layer.Q()), .Wy = layer.P(), .K = layer.R(), .M = layer.K()};
 }
 
-Plan plan(const planning::GpuFigures& gpu, const Problem& problem, const PlanOptions& options) {
+Plan plan(const gpus::GpuFigures& gpu, const Problem& problem, const PlanOptions& options) {
   require_usable(gpu);
   require_usable(problem);
 
@@ -253,7 +272,7 @@ Plan plan(const planning::GpuFigures& gpu, const Problem& problem, const PlanOpt
   plan.gpu = gpu;
   plan.problem = problem;
   plan.options = options;
-  plan.n_fma = fma_to_hide_latency(gpu, options.fma);
+  plan.n_fma = gpus::fma_to_hide_latency(gpu, options.fma);
   plan.volume = volume_to_hide_latency(gpu);
   plan.loads_per_thread = loads_per_thread(gpu);
   plan.input_bytes = kWord * (problem.Wx * problem.Wy + problem.K * problem.K * problem.M);
@@ -368,8 +387,8 @@ std::string explain(const Plan& plan) {
   text += "to hide the latency of " + with_commas(plan.gpu.latency_cycles) + " cycles\n";
   text += "  N_FMA = " + with_commas(plan.gpu.latency_cycles) + " x " +
           with_commas(plan.gpu.cores_per_sm) + " cores x " +
-          (plan.options.fma == planning::FmaCount::as_printed ? "2, as printed"
-                                                              : "1, as the hardware counts") +
+          (plan.options.fma == gpus::FmaCount::as_printed ? "2, as printed"
+                                                          : "1, as the hardware counts") +
           " = " + with_commas(plan.n_fma) + " FMAs an SM\n";
   text += "  V_s = " + with_commas(bytes_per_cycle(plan.gpu)) + " bytes/cycle x " +
           with_commas(plan.gpu.latency_cycles) + " = " + with_commas(plan.volume.bytes) +
@@ -447,9 +466,9 @@ std::string explain(const Plan& plan) {
   return text;
 }
 
-std::string explain(const planning::GpuFigures& gpu) {
+std::string explain(const gpus::GpuFigures& gpu) {
   require_usable(gpu);
-  const planning::VolumeToHideLatency volume = volume_to_hide_latency(gpu);
+  const VolumeToHideLatency volume = volume_to_hide_latency(gpu);
   std::string text = gpu.name + "\n";
   const auto line = [&](const std::string& what, const std::string& value) {
     text += "  " + what + std::string(what.size() < 36 ? 36 - what.size() : 1, ' ') + value + "\n";
@@ -467,11 +486,11 @@ std::string explain(const planning::GpuFigures& gpu) {
   line("Data requirement/SM (bytes)", with_commas(volume.bytes_per_sm));
   line("V_s, of all SMs (bytes)", with_commas(volume.whole_bytes));
   line("N_FMA, 2 FMAs/core/cycle as printed",
-       with_commas(fma_to_hide_latency(gpu, planning::FmaCount::as_printed)));
+       with_commas(gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_printed)));
   line("N_FMA, 1 as the hardware counts",
-       with_commas(fma_to_hide_latency(gpu, planning::FmaCount::as_hardware)));
+       with_commas(gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_hardware)));
   text += "sources\n";
-  for (const planning::FigureSource& source : gpu.sources) {
+  for (const gpus::FigureSource& source : gpu.sources) {
     line(source.figure, source.source + (source.inferred ? " (inferred)" : ""));
   }
   return text;
@@ -481,15 +500,15 @@ bool same_division(const Plan& a, const Plan& b) {
   return a.method == b.method && a.P == b.P && a.Q == b.Q && a.share_pieces == b.share_pieces;
 }
 
-std::string where_fma_counts_differ(const planning::GpuFigures& gpu,
-                                    std::span<const Problem> problems, const PlanOptions& options) {
+std::string where_fma_counts_differ(const gpus::GpuFigures& gpu, std::span<const Problem> problems,
+                                    const PlanOptions& options) {
   std::string text;
   std::int64_t different = 0;
   for (const Problem& problem : problems) {
     PlanOptions printed = options;
-    printed.fma = planning::FmaCount::as_printed;
+    printed.fma = gpus::FmaCount::as_printed;
     PlanOptions hardware = options;
-    hardware.fma = planning::FmaCount::as_hardware;
+    hardware.fma = gpus::FmaCount::as_hardware;
     const Plan a = plan(gpu, problem, printed);
     const Plan b = plan(gpu, problem, hardware);
     if (same_division(a, b)) continue;

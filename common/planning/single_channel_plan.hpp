@@ -13,7 +13,7 @@
 //   method 2, map over SMs (in rows), the filters cut in Q groups:
 //     D2 = 4 (Wx (Wy/N_SM + K-1) + K^2 M/Q)
 //     F2 = (K^2 M/Q) (Wx Wy/N_SM)
-// and the procedure, with N_FMA and V_s from gpu_figures.hpp:
+// and the procedure, with N_FMA (gpu_figures.hpp) and V_s:
 //   (1) F >= N_FMA bounds P <= Wy and Q <= M from above: a piece must keep the cores busy;
 //   (2) shared memory and registers bound them from below: a piece must fit;
 //   (3) the smallest in range is taken; if none is, 1;
@@ -27,7 +27,7 @@
 #include <string>
 
 #include "common/conv/layer.hpp"
-#include "common/planning/gpu_figures.hpp"
+#include "common/gpus/gpu_figures.hpp"
 #include "common/planning/single_channel_division.hpp"
 
 namespace halo::single_channel {
@@ -53,11 +53,27 @@ inline constexpr int kLeastRegisters = kWorkRegisters + 1;
 /// Throws std::invalid_argument, in one line, if a figure is below its least (see GpuFigures), not
 /// a number or beyond 10^9, or if the SM cannot hold the paper's launch (kThreadsPerSm threads,
 /// with kLeastRegisters registers each and shared memory left for both blocks).
-void require_usable(const planning::GpuFigures& gpu);
+void require_usable(const gpus::GpuFigures& gpu);
+
+/// Bytes that global memory delivers in a cycle, whole ones: 327 on a GTX 1080 Ti.
+std::int64_t bytes_per_cycle(const gpus::GpuFigures& gpu);
+
+/// The other way to hide the latency: so many bytes in flight that memory never pauses. The numbers
+/// of the paper's Table 1, in its order. (As on a GTX 1080 Ti:)
+struct VolumeToHideLatency {
+  std::int64_t bytes = 0;           // bytes_per_cycle * latency: 84,366
+  std::int64_t threads = 0;         // one 4-byte load each, whole warps: 21,120
+  std::int64_t words_per_sm = 0;    // 4-byte loads an SM, before it is a matter of warps: 754
+  std::int64_t threads_per_sm = 0;  // whole warps again: 768
+  std::int64_t warps_per_sm = 0;    // 24
+  std::int64_t bytes_per_sm = 0;    // 3,072
+  std::int64_t whole_bytes = 0;     // V_s as the plan needs it, on all SMs: 86,016
+};
+VolumeToHideLatency volume_to_hide_latency(const gpus::GpuFigures& gpu);
 
 /// Four-byte loads that each of kThreadsPerSm threads must have in flight for V_s: 1 on a GTX 1080
 /// Ti, 3 on an H200.
-std::int64_t loads_per_thread(const planning::GpuFigures& gpu);
+std::int64_t loads_per_thread(const gpus::GpuFigures& gpu);
 
 /// One map and its filters, as the paper writes them.
 struct Problem {
@@ -92,7 +108,7 @@ enum class Method {
 };
 
 struct PlanOptions {
-  planning::FmaCount fma = planning::FmaCount::as_printed;
+  gpus::FmaCount fma = gpus::FmaCount::as_printed;
   Quotients quotients = Quotients::rounded_up;
   /// The next piece waits in registers until the present one is done with shared memory, as it must
   /// where global memory cannot be copied to shared memory directly (before compute capability
@@ -143,13 +159,13 @@ enum class Hiding {
 };
 
 struct Plan {
-  planning::GpuFigures gpu;
+  gpus::GpuFigures gpu;
   Problem problem;
   PlanOptions options;
 
-  std::int64_t n_fma = 0;                // N_FMA
-  planning::VolumeToHideLatency volume;  // V_s is volume.whole_bytes
-  std::int64_t shared_bytes = 0;         // of an SM, usable by both blocks together
+  std::int64_t n_fma = 0;           // N_FMA
+  VolumeToHideLatency volume;       // V_s is volume.whole_bytes
+  std::int64_t shared_bytes = 0;    // of an SM, usable by both blocks together
   std::int64_t register_bytes = 0;  // of an SM, free for the next piece; 0 if options say not to
   std::int64_t input_bytes = 0;     // 4 (Wx Wy + K^2 M)
 
@@ -178,14 +194,14 @@ struct Plan {
 /// Plans a problem. Throws std::invalid_argument, in one line, as require_usable for the GPU; if a
 /// dimension is below 1, or map, filters or output have more than conv::kMaxElements; and if not
 /// even one row of outputs and one filter fit on chip.
-Plan plan(const planning::GpuFigures& gpu, const Problem& problem, const PlanOptions& options = {});
+Plan plan(const gpus::GpuFigures& gpu, const Problem& problem, const PlanOptions& options = {});
 
 /// The plan with every step that led to it, as lines of text.
 std::string explain(const Plan& plan);
 
 /// What the paper's Table 1 says of its GPU, for this one, with N_FMA both ways; then the sources
 /// of the figures. Throws as require_usable.
-std::string explain(const planning::GpuFigures& gpu);
+std::string explain(const gpus::GpuFigures& gpu);
 
 /// Deals the plan of one image of the layer to blocks. The plan's formulas count the on-chip memory
 /// of an SM as one, but it is two blocks', and neither can read the other's: what both need (halo
@@ -210,8 +226,7 @@ bool same_division(const Plan& a, const Plan& b);
 /// Where the count of FMAs matters: one line for each problem whose plan with FmaCount::as_printed
 /// is not the same_division as with as_hardware, and a last line with their number. options.fma is
 /// not used. Throws as plan.
-std::string where_fma_counts_differ(const planning::GpuFigures& gpu,
-                                    std::span<const Problem> problems,
+std::string where_fma_counts_differ(const gpus::GpuFigures& gpu, std::span<const Problem> problems,
                                     const PlanOptions& options = {});
 
 }  // namespace halo::single_channel

@@ -21,8 +21,7 @@ double time_of(const SplitShape& shape, const SplitPlan& plan, int sms) {
 
 }  // namespace
 
-SplitPlan exact_split_tf32(const conv::ConvLayer& layer, int filters,
-                           const planning::GpuLimits& gpu) {
+SplitPlan exact_split_tf32(const conv::ConvLayer& layer, int filters, const gpus::GpuLimits& gpu) {
   SplitPlan plan;
   if (gpu.shared_per_block < split_shared_bytes(filters)) {
     plan.refusal = "a block needs " + std::to_string(split_shared_bytes(filters)) +
@@ -47,7 +46,7 @@ SplitPlan exact_split_tf32(const conv::ConvLayer& layer, int filters,
   return plan;
 }
 
-SplitPlan plan_split_tf32(const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+SplitPlan plan_split_tf32(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
   SplitPlan best;
   double least = 0;
   for (const SplitShape& shape : kSplitShapes) {
@@ -72,10 +71,10 @@ std::vector<planning::Contender> split_tf32_contenders() {
     planning::Contender one;
     one.variant = "split_tf32_" + std::to_string(shape.filters);
     one.tensor_cores = true;
-    one.refuses = [shape](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+    one.refuses = [shape](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
       return exact_split_tf32(layer, shape.filters, gpu).refusal;
     };
-    one.work = [shape](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+    one.work = [shape](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
       const SplitPlan plan = exact_split_tf32(layer, shape.filters, gpu);
       const auto pieces = static_cast<double>(plan.pieces);
       const int fit = gpu.shared_per_sm / split_shared_bytes(shape.filters);

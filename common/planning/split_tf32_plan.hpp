@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/conv/layer.hpp"
+#include "common/gpus/gpu_figures.hpp"
 #include "common/planning/contender.hpp"
-#include "common/planning/gpu_figures.hpp"
 #include "common/planning/split_tf32.hpp"
 
 namespace halo::cuconv_two_stage {
@@ -41,11 +41,10 @@ struct SplitPlan {
 
 /// The shape whose turns of blocks take the least time. Refused where an SM has too little shared memory, or
 /// the packed filters would be too many for an array.
-SplitPlan plan_split_tf32(const conv::ConvLayer& layer, const planning::GpuLimits& gpu);
+SplitPlan plan_split_tf32(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 
 /// With so many filters a block, one of kSplitShapes; refused likewise.
-SplitPlan exact_split_tf32(const conv::ConvLayer& layer, int filters,
-                           const planning::GpuLimits& gpu);
+SplitPlan exact_split_tf32(const conv::ConvLayer& layer, int filters, const gpus::GpuLimits& gpu);
 
 /// For the dispatcher: split_tf32_64 and split_tf32_128, the variants of stage 09 with that many filters.
 std::vector<planning::Contender> split_tf32_contenders();

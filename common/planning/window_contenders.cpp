@@ -13,15 +13,15 @@ using conv::ConvLayer;
 constexpr int kRegistersOfAThread = 96;
 constexpr int kRegistersOfAnSm = 65'536;
 
-using PlanOf = WindowPlan (*)(const ConvLayer&, const GpuLimits&);
+using PlanOf = WindowPlan (*)(const ConvLayer&, const gpus::GpuLimits&);
 
 Contender of(const std::string& variant, PlanOf plan_of) {
   Contender contender;
   contender.variant = variant;
-  contender.refuses = [plan_of](const ConvLayer& l, const GpuLimits& gpu) {
+  contender.refuses = [plan_of](const ConvLayer& l, const gpus::GpuLimits& gpu) {
     return plan_of(l, gpu).refusal;
   };
-  contender.work = [plan_of](const ConvLayer& l, const GpuLimits& gpu) {
+  contender.work = [plan_of](const ConvLayer& l, const gpus::GpuLimits& gpu) {
     const WindowPlan plan = plan_of(l, gpu);
     const WindowBlock& block = plan.block;
     const int threads = block.threads_across * block.threads_down;

@@ -57,7 +57,7 @@ bool allows(const WindowShape& shape, const ConvLayer& l) {
 
 // None of the shapes: blocks is 0.
 WindowPlan plan_windows(std::span<const WindowShape> shapes, const ConvLayer& layer,
-                        const GpuLimits& gpu) {
+                        const gpus::GpuLimits& gpu) {
   WindowPlan plan;
   const bool one_row = is_one_row(layer);
   const std::int64_t P = one_row ? 1 : layer.P();
@@ -99,7 +99,7 @@ WindowPlan plan_windows(std::span<const WindowShape> shapes, const ConvLayer& la
 std::span<const WindowShape> one_channel_shapes() { return kOneChannel; }
 std::span<const WindowShape> few_channel_shapes() { return kFewChannels; }
 
-WindowPlan plan_one_channel(const ConvLayer& layer, const GpuLimits& gpu) {
+WindowPlan plan_one_channel(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
   WindowPlan plan = plan_windows(kOneChannel, layer, gpu);
   if (plan.blocks == 0) {
     plan.refusal = layer.C() != 1 ? "it is made for one channel"
@@ -108,7 +108,7 @@ WindowPlan plan_one_channel(const ConvLayer& layer, const GpuLimits& gpu) {
   return plan;
 }
 
-WindowPlan plan_few_channels(const ConvLayer& layer, const GpuLimits& gpu) {
+WindowPlan plan_few_channels(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
   WindowPlan plan = plan_windows(kFewChannels, layer, gpu);
   if (plan.blocks == 0) {
     plan.refusal = layer.C() < 2 || layer.C() > 4

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "common/conv/layer.hpp"
+#include "common/gpus/gpu_figures.hpp"
 #include "common/harness/traffic/cost.hpp"
-#include "common/planning/gpu_figures.hpp"
 #include "common/planning/window_block.hpp"
 
 namespace halo::planning {
@@ -34,8 +34,8 @@ struct WindowPlan {
 /// one over the other), the first that gives every SM one and a half blocks with its fewest filters, else
 /// the last that has as many columns as the first; then as many filters, halved from the most, as leave it so
 /// many blocks.
-WindowPlan plan_one_channel(const conv::ConvLayer& layer, const GpuLimits& gpu);
-WindowPlan plan_few_channels(const conv::ConvLayer& layer, const GpuLimits& gpu);
+WindowPlan plan_one_channel(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
+WindowPlan plan_few_channels(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 
 /// What the kernel must cost with the block that was planned for the layer.
 Cost window_cost(const conv::ConvLayer& layer, const WindowBlock& block);

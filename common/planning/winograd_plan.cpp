@@ -18,7 +18,7 @@ std::int64_t blocks_of(const ApartBlock& block, std::int64_t filters, std::int64
 // Of the blocks that the GPU has room for the one with which least is multiplied, where what fills blocks up is multiplied
 // as well. Half the size costs 3 % of the speed; and a GPU wants some blocks for each of its SMs, or the smallest ones.
 int apart_block(std::int64_t filters, std::int64_t tiles, std::int64_t frequencies,
-                const planning::GpuLimits& gpu) {
+                const gpus::GpuLimits& gpu) {
   constexpr double kHalf = 1.03;
   const std::int64_t enough = std::int64_t{4} * gpu.sms;
   constexpr int kSmallest = static_cast<int>(std::size(kApartBlocks)) - 1;
@@ -39,7 +39,7 @@ int apart_block(std::int64_t filters, std::int64_t tiles, std::int64_t frequenci
   return best;
 }
 
-std::string no_room(std::int64_t bytes, const planning::GpuLimits& gpu) {
+std::string no_room(std::int64_t bytes, const gpus::GpuLimits& gpu) {
   return "a block needs " + std::to_string(bytes) + " bytes of shared memory, the GPU has " +
          std::to_string(gpu.shared_per_block);
 }
@@ -73,12 +73,12 @@ double rounds(const WinogradPlan& plan, int sms) {
 }  // namespace
 
 WinogradPlan exact_winograd(const conv::ConvLayer& layer, int shape, int parts,
-                            const planning::GpuLimits& gpu) {
+                            const gpus::GpuLimits& gpu) {
   if (shape < 0 || shape >= kWinogradShapeCount) {
     throw std::out_of_range("there is no shape " + std::to_string(shape) + " of Winograd's method");
   }
   const WinogradShape& s = kWinogradShapes[shape];
-  if (std::string reason = planning::too_old(gpu, planning::kWithClusters); !reason.empty()) {
+  if (std::string reason = gpus::too_old(gpu, gpus::kWithClusters); !reason.empty()) {
     return refused(reason);
   }
   if (layer.stride_h() != 1 || layer.stride_w() != 1) return refused("it is made for stride 1");
@@ -125,10 +125,10 @@ std::vector<planning::Contender> winograd_contenders() {
     for (int parts = 1; parts <= kMostWinogradParts; parts *= 2) {
       planning::Contender one;
       one.variant = winograd_name(shape, parts);
-      one.refuses = [=](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+      one.refuses = [=](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
         return exact_winograd(layer, shape, parts, gpu).refusal;
       };
-      one.work = [=](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+      one.work = [=](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
         const WinogradPlan plan = exact_winograd(layer, shape, parts, gpu);
         const WinogradShape& s = kWinogradShapes[shape];
         const auto chunk =
@@ -146,10 +146,10 @@ std::vector<planning::Contender> winograd_contenders() {
   }
   planning::Contender apart;
   apart.variant = "winograd_apart";
-  apart.refuses = [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+  apart.refuses = [](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
     return plan_winograd_apart(layer, gpu).refusal;
   };
-  apart.work = [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+  apart.work = [](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
     const ApartPlan plan = plan_winograd_apart(layer, gpu);
     const ApartDivision& d = plan.division;
     const std::int64_t slices = quotient_up(layer.N(), d.images);
@@ -168,8 +168,7 @@ std::vector<planning::Contender> winograd_contenders() {
   return all;
 }
 
-WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs,
-                           const planning::GpuLimits& gpu) {
+WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs, const gpus::GpuLimits& gpu) {
   WinogradPlan best;
   std::string taken;  // filters, in words
   for (int shape = 0; shape < kWinogradShapeCount; ++shape) {
@@ -193,7 +192,7 @@ WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs,
   return best;
 }
 
-ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const planning::GpuLimits& gpu,
+ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu,
                               std::int64_t most_floats, int block) {
   ApartPlan plan;
   ApartDivision& d = plan.division;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/conv/layer.hpp"
+#include "common/gpus/gpu_figures.hpp"
 #include "common/planning/contender.hpp"
-#include "common/planning/gpu_figures.hpp"
 #include "common/planning/slices.hpp"
 #include "common/planning/winograd.hpp"
 
@@ -31,7 +31,7 @@ struct WinogradPlan {
 /// without room for a block; parts that are no power of two, more than kMostWinogradParts or more than there are chunks of
 /// channels. Throws std::out_of_range if there is no such shape.
 WinogradPlan exact_winograd(const conv::ConvLayer& layer, int shape, int parts,
-                            const planning::GpuLimits& gpu);
+                            const gpus::GpuLimits& gpu);
 
 /// "winograd_4x4_k64_t16_p2": a shape, with its filters and tiles a block, and a number of parts.
 std::string winograd_name(int shape, int parts);
@@ -41,8 +41,7 @@ std::vector<planning::Contender> winograd_contenders();
 
 /// The one to take where nothing was measured, of those whose tiles have outputs x outputs: the shape and the parts
 /// with which the rounds of blocks are shortest.
-WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs,
-                           const planning::GpuLimits& gpu);
+WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs, const gpus::GpuLimits& gpu);
 
 /// The block of the products that suits the layer, and not a certain one of kApartBlocks.
 inline constexpr int kBestBlock = -1;
@@ -57,7 +56,7 @@ struct ApartPlan {
 /// Winograd's method in three kernels. Refuses filters that are not 3, 4 or 5 strides long, rounded up, as many down as
 /// across; more transformed filters than an array can have; an image whose temporaries are more than `most_floats`; and a
 /// GPU without room for a block.
-ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const planning::GpuLimits& gpu,
+ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu,
                               std::int64_t most_floats = planning::kMostTemporaries,
                               int block = kBestBlock);
 

@@ -1,9 +1,9 @@
 // What the kernels of stage 06 must cost.
 #include <array>
 
+#include "common/gpus/present_gpu.hpp"
 #include "common/harness/families/conv2d.hpp"
 #include "common/harness/traffic/tally.hpp"
-#include "common/planning/present_gpu.hpp"
 #include "common/planning/window_plan.hpp"
 
 namespace halo::conv2d_direct {
@@ -136,7 +136,7 @@ Cost predict_tiled(const ConvLayer& layer, Taps taps, Piece piece, std::int64_t 
 // Step 8, whose launch is planned.
 Conv2dVariant windows() {
   const auto plan = [](const ConvLayer& layer) {
-    return planning::plan_few_channels(layer, planning::present_limits());
+    return planning::plan_few_channels(layer, gpus::present_limits());
   };
   Conv2dVariant variant;
   variant.name = "few_channels";

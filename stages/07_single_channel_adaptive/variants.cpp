@@ -4,9 +4,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/gpus/present_gpu.hpp"
 #include "common/harness/families/conv2d.hpp"
 #include "common/planning/measure/measure.hpp"
-#include "common/planning/present_gpu.hpp"
 #include "common/planning/window_plan.hpp"
 #include "stages/07_single_channel_adaptive/adaptive.hpp"
 #include "stages/07_single_channel_adaptive/costs.hpp"
@@ -23,7 +23,7 @@ const char* name_of(Method method) {
 
 // Of the present GPU; with the method that it chooses, or with this one.
 Plan plan_of(const conv::ConvLayer& layer, std::optional<Method> only) {
-  return plan(planning::present_gpu(), problem_of(layer), {.only = only});
+  return plan(gpus::present_gpu(), problem_of(layer), {.only = only});
 }
 
 std::string named(const Plan& plan) {
@@ -80,7 +80,7 @@ Conv2dVariant planned(std::optional<Method> only) {
 // Windows in registers: not the paper's any more.
 Conv2dVariant windows() {
   const auto plan = [](const conv::ConvLayer& layer) {
-    return planning::plan_one_channel(layer, planning::present_limits());
+    return planning::plan_one_channel(layer, gpus::present_limits());
   };
   Conv2dVariant variant;
   variant.name = "store_bound";
@@ -108,10 +108,9 @@ Conv2dVariant windows() {
 }
 
 std::string explain_layer(const conv::ConvLayer& layer, const std::string& key) {
-  const planning::GpuFigures gpu = key.empty() ? planning::present_gpu()
-                                   : key.ends_with(".json")
-                                       ? planning::measure::figures_from_file(key)
-                                       : planning::built_in_gpu(key);
+  const gpus::GpuFigures gpu = key.empty()              ? gpus::present_gpu()
+                               : key.ends_with(".json") ? planning::measure::figures_from_file(key)
+                                                        : gpus::built_in_gpu(key);
   const Plan chosen = plan(gpu, problem_of(layer));
   const Division division = divide(chosen, layer);
   std::string text = explain(gpu) + "\n" + explain(chosen) + "launch\n";
@@ -122,7 +121,7 @@ std::string explain_layer(const conv::ConvLayer& layer, const std::string& key) 
   text += division.row_parts() == 2      ? "; an SM's two blocks halve its rows\n"
           : division.filter_parts() == 2 ? "; an SM's two blocks halve its filters\n"
                                          : "; one block an SM, there is nothing to halve\n";
-  const Plan hardware = plan(gpu, problem_of(layer), {.fma = planning::FmaCount::as_hardware});
+  const Plan hardware = plan(gpu, problem_of(layer), {.fma = gpus::FmaCount::as_hardware});
   text += "  with N_FMA as the hardware counts: " +
           (same_division(chosen, hardware) ? "the same division" : named(hardware)) + "\n";
   return text;

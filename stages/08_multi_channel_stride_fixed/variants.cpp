@@ -2,9 +2,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/gpus/present_gpu.hpp"
 #include "common/planning/block_plan.hpp"
 #include "common/planning/fourier_plan.hpp"
-#include "common/planning/present_gpu.hpp"
 #include "common/planning/register_tile_plan.hpp"
 #include "common/planning/winograd_plan.hpp"
 #include "stages/08_multi_channel_stride_fixed/costs.hpp"
@@ -64,16 +64,16 @@ Conv2dVariant variant_of(const std::string& name, const std::string& file,
     return std::vector<TileSizes>{{.K = kFiltersPerThread}, {.K = kFilters, .cells = kPixels}};
   };
   variant.refuses = [plan](const conv::ConvLayer& layer) {
-    return plan(layer, planning::present_limits()).refusal;
+    return plan(layer, gpus::present_limits()).refusal;
   };
   variant.launch = [plan, launch](const Conv2dCall& c) {
-    return launch(kernel_call(c), plan(c.layer, planning::present_limits()));
+    return launch(kernel_call(c), plan(c.layer, gpus::present_limits()));
   };
   variant.predict = [plan, predict](const conv::ConvLayer& layer) {
-    return predict(layer, plan(layer, planning::present_limits()));
+    return predict(layer, plan(layer, gpus::present_limits()));
   };
   variant.detail = [plan](const conv::ConvLayer& layer) {
-    const BlockPlan made = plan(layer, planning::present_limits());
+    const BlockPlan made = plan(layer, gpus::present_limits());
     const Block& b = made.block;
     return "tiles of " + std::to_string(b.tile_rows) + " x " + std::to_string(b.tile_columns) +
            " outputs, " + std::to_string(b.filters) + " filters, " + std::to_string(made.threads) +
@@ -99,7 +99,7 @@ Conv2dVariant block_method(const std::string& name, const std::string& descripti
 template <class Plan>
 Conv2dVariant tile_variant(const std::string& name, const std::string& description, Plan plan) {
   const auto tile_of = [plan](const conv::ConvLayer& layer) {
-    return plan(layer, planning::present_limits());
+    return plan(layer, gpus::present_limits());
   };
   Conv2dVariant variant;
   variant.name = name;
@@ -146,7 +146,7 @@ template <class Plan>
 Conv2dVariant winograd_variant(const std::string& name, const std::string& description, Plan plan,
                                const std::vector<TileSizes>& tiles) {
   const auto plan_of = [plan](const conv::ConvLayer& layer) {
-    return plan(layer, planning::present_limits());
+    return plan(layer, gpus::present_limits());
   };
   Conv2dVariant variant;
   variant.name = name;
@@ -195,7 +195,7 @@ Conv2dVariant planned_winograd(int outputs, const std::string& description) {
   for (const WinogradShape& shape : kWinogradShapes) {
     if (shape.outputs == outputs && shape.taps == 3) tiles.push_back(tile_of(shape));
   }
-  const auto plan = [outputs](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+  const auto plan = [outputs](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
     return plan_winograd(layer, outputs, gpu);
   };
   const std::string size = std::to_string(outputs);
@@ -203,26 +203,26 @@ Conv2dVariant planned_winograd(int outputs, const std::string& description) {
 }
 
 // Chang et al.'s N_FMA for a GPU whose latency is known, both ways to count.
-std::vector<FmaNeed> needs_of(const planning::GpuFigures& gpu) {
+std::vector<FmaNeed> needs_of(const gpus::GpuFigures& gpu) {
   return {{"2 FMAs a core and cycle, as printed",
-           planning::fma_to_hide_latency(gpu, planning::FmaCount::as_printed)},
+           gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_printed)},
           {"1 FMA, as the hardware counts",
-           planning::fma_to_hide_latency(gpu, planning::FmaCount::as_hardware)}};
+           gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_hardware)}};
 }
 
 std::string plan_text(const conv::ConvLayer& layer, const std::string& key) {
   std::string name = "the present GPU, whose latency nobody told us: N_FMA only with --gpu";
-  planning::GpuLimits limits;
+  gpus::GpuLimits limits;
   std::vector<FmaNeed> needs;
   if (!key.empty()) {
-    const planning::GpuFigures& gpu = planning::built_in_gpu(key);
+    const gpus::GpuFigures& gpu = gpus::built_in_gpu(key);
     name = gpu.name;
-    limits = limits_of(gpu);
+    limits = gpus::limits_of(gpu);
     needs = needs_of(gpu);
   } else {
-    limits = planning::present_limits();
-    for (const planning::GpuFigures& gpu : planning::built_in_gpus()) {
-      if (limits_of(gpu) != limits) continue;
+    limits = gpus::present_limits();
+    for (const gpus::GpuFigures& gpu : gpus::built_in_gpus()) {
+      if (gpus::limits_of(gpu) != limits) continue;
       name = gpu.name;
       needs = needs_of(gpu);
     }
@@ -245,7 +245,7 @@ void complete(Conv2dStage& stage) {
       },
       predict_channels_divided);
   channels.workspace_floats = [](const conv::ConvLayer& layer) {
-    return plan_channels_divided(layer, planning::present_limits()).parts * layer.output_size();
+    return plan_channels_divided(layer, gpus::present_limits()).parts * layer.output_size();
   };
 
   stage.variants = {
@@ -257,19 +257,19 @@ void complete(Conv2dStage& stage) {
                  "only the maps divided: they stay on chip, every block reads all filters",
                  plan_maps_divided, with_block(maps_divided), predict_maps_divided),
       block_method("block_filter", "both divided, segments of one channel's filter",
-                   [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+                   [](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
                      return plan_blocks(layer, layer.R() * layer.S(), gpu);
                    }),
       block_method("block_128", "both divided, segments of 128 bytes, fewer filters",
-                   [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+                   [](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
                      return plan_blocks(layer, kSegment128, gpu, kPixels, kFiltersOf128);
                    }),
       block_method("stride_fixed_32", "both divided, segments of 32 bytes",
-                   [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+                   [](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
                      return plan_blocks(layer, kSegment32, gpu);
                    }),
       block_method("stride_fixed_64", "both divided, segments of 64 bytes",
-                   [](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+                   [](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
                      return plan_blocks(layer, kSegment64, gpu);
                    }),
       tile_variant("register_tile", "tuned: tiles of registers, segments of 16 channels of one tap",
@@ -296,7 +296,7 @@ void complete(Conv2dStage& stage) {
   for (Conv2dVariant& variant : search_tiles()) stage.searched.push_back(std::move(variant));
   for (int shape = 0; shape < kWinogradShapeCount; ++shape) {
     for (int parts = 1; parts <= kMostWinogradParts; parts *= 2) {
-      const auto plan = [=](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+      const auto plan = [=](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
         return exact_winograd(layer, shape, parts, gpu);
       };
       stage.searched.push_back(winograd_variant(winograd_name(shape, parts),
@@ -345,7 +345,7 @@ std::string describe(const FourierPlan& plan, int block_tiles) {
 
 Conv2dVariant winograd_apart_within(std::int64_t most_floats, int block) {
   const auto plan_of = [=](const conv::ConvLayer& layer) {
-    return plan_winograd_apart(layer, planning::present_limits(), most_floats, block);
+    return plan_winograd_apart(layer, gpus::present_limits(), most_floats, block);
   };
   Conv2dVariant variant = in_three_kernels(plan_of, pack_winograd_apart, winograd_apart,
                                            predict_winograd_apart, bias_of_winograd_apart);
@@ -392,7 +392,7 @@ Conv2dVariant fourier_within(int size, std::int64_t most_floats) {
 
 Conv2dVariant fourier_split_within(int size, std::int64_t most_floats) {
   const auto plan_of = [=](const conv::ConvLayer& layer) {
-    const planning::GpuLimits gpu = planning::present_limits();
+    const gpus::GpuLimits gpu = gpus::present_limits();
     return size == 0 ? plan_fourier_split(layer, gpu, most_floats)
                      : exact_fourier_split(layer, size, gpu, most_floats);
   };
@@ -425,7 +425,7 @@ std::vector<Conv2dVariant> search(int segment_bytes) {
                                std::to_string(pixels) + "_m" + std::to_string(filters);
       variants.push_back(
           block_method(name, "the search for W'x and M'",
-                       [=](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+                       [=](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
                          return exact_block(layer, segment_bytes / 4, pixels, filters, gpu);
                        }));
     }
@@ -438,7 +438,7 @@ std::vector<Conv2dVariant> search_tiles() {
   for (const ShapeAndParts& one : kRegisterContenders) {
     variants.push_back(
         tile_variant(register_tile_name(one), "the search for tile and parts",
-                     [one](const conv::ConvLayer& layer, const planning::GpuLimits& gpu) {
+                     [one](const conv::ConvLayer& layer, const gpus::GpuLimits& gpu) {
                        return exact_register_tile(layer, one.shape, one.parts, gpu);
                      }));
   }

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "common/gpus/present_gpu.hpp"
 #include "common/harness/traffic/tally.hpp"
-#include "common/planning/present_gpu.hpp"
 
 namespace halo::cuconv_two_stage {
 
@@ -73,7 +73,7 @@ void add_tile(Tally& tally, const ConvLayer& layer, const SplitTile& tile, Cells
 template <class Plan>
 Conv2dVariant variant_of(const std::string& name, const std::string& description, Plan plan_on) {
   const auto plan = [plan_on](const ConvLayer& layer) {
-    return plan_on(layer, planning::present_limits());
+    return plan_on(layer, gpus::present_limits());
   };
   Conv2dVariant variant;
   variant.name = name;
@@ -147,7 +147,7 @@ std::vector<Conv2dVariant> search_split_tf32() {
   for (const SplitShape& shape : kSplitShapes) {
     all.push_back(variant_of(
         "split_tf32_" + std::to_string(shape.filters), "the same with so many filters a block",
-        [filters = shape.filters](const ConvLayer& layer, const planning::GpuLimits& gpu) {
+        [filters = shape.filters](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
           return exact_split_tf32(layer, filters, gpu);
         }));
   }

@@ -3,13 +3,13 @@
 
 #include <stdexcept>
 
-#include "common/planning/present_gpu.hpp"
+#include "common/gpus/present_gpu.hpp"
 
 namespace halo::cuconv_two_stage {
 
 int multiprocessors() {
   try {
-    return planning::present_limits().sms;
+    return gpus::present_limits().sms;
   } catch (const std::runtime_error&) {
     return 0;
   }

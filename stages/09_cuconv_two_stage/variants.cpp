@@ -5,9 +5,9 @@
 #include <optional>
 #include <stdexcept>
 
+#include "common/gpus/present_gpu.hpp"
 #include "common/planning/implicit_gemm_plan.hpp"
 #include "common/planning/pointwise_plan.hpp"
-#include "common/planning/present_gpu.hpp"
 #include "stages/09_cuconv_two_stage/costs.hpp"
 #include "stages/09_cuconv_two_stage/split_tf32.hpp"
 #include "stages/09_cuconv_two_stage/two_stage.hpp"
@@ -116,7 +116,7 @@ Conv2dVariant gemm(const std::string& name, const std::string& description, Choo
   v.description = description;
   v.refuses = [choose](const ConvLayer& layer) -> std::string {
     const std::optional<GemmPlan> made = choose(layer);
-    return made ? refuses(layer, *made, planning::present_limits())
+    return made ? refuses(layer, *made, gpus::present_limits())
                 : "no plan of its fits this GPU and this layer";
   };
   v.launch = [plan](const Conv2dCall& c) { return implicit_gemm(kernel_call(c), plan(c.layer)); };
@@ -184,7 +184,7 @@ Conv2dVariant pointwise_variant(const std::string& name, TileOf tile_of) {
   v.source = "stages/09_cuconv_two_stage/4_pointwise.cu";
   v.description = "tuned: 1 x 1 filters, several pixels and filters a thread, sums in registers";
   v.refuses = [tile_of](const ConvLayer& layer) {
-    return refuses(layer, tile_of(layer), planning::present_limits());
+    return refuses(layer, tile_of(layer), gpus::present_limits());
   };
   v.launch = [tile_of](const Conv2dCall& c) { return pointwise(kernel_call(c), tile_of(c.layer)); };
   v.packed_floats = [](const ConvLayer& layer) {
@@ -232,7 +232,7 @@ void complete(Conv2dStage& stage) {
   stage.variants.push_back(split_tf32_variant());
   for (Conv2dVariant& variant : search_split_tf32()) stage.searched.push_back(std::move(variant));
   Conv2dVariant planned = pointwise_variant("pointwise", [](const ConvLayer& layer) {
-    return plan_pointwise(layer, planning::present_limits());
+    return plan_pointwise(layer, gpus::present_limits());
   });
   planned.plans = true;
   planned.tiles = tiles_of(pointwise_tiles().front());
@@ -244,16 +244,16 @@ void complete(Conv2dStage& stage) {
   }
   stage.variants.push_back(gemm(
       "implicit_gemm", "tuned: one matrix product, the reduction over warps and clusters of blocks",
-      [](const ConvLayer& layer) { return plan_gemm(layer, planning::present_limits()); }));
+      [](const ConvLayer& layer) { return plan_gemm(layer, gpus::present_limits()); }));
   add(stage, "gemm_tile", "stages/09_cuconv_two_stage/6_gemm_tile.cu", gemm_tile());
   stage.variants.back().predict = predict_gemm_tile;
   stage.variants.back().refuses = [](const ConvLayer&) {
-    return planning::too_old(planning::present_limits(), planning::kWithClusters);
+    return gpus::too_old(gpus::present_limits(), gpus::kWithClusters);
   };
   add(stage, "three_products", "stages/09_cuconv_two_stage/7_three_products.cu", three_products());
   stage.variants.back().predict = predict_three_products;
   stage.variants.back().refuses = [](const ConvLayer&) {
-    return planning::too_old(planning::present_limits(), planning::kWithTf32);
+    return gpus::too_old(gpus::present_limits(), gpus::kWithTf32);
   };
   for (const GemmPlan& plan : all_gemm_plans()) {
     stage.searched.push_back(gemm(name_of(plan), "implicit_gemm with this plan, whatever the layer",

@@ -1,8 +1,8 @@
 // The variants of stage 11 whose launch takes a choice, and what all must cost.
 #include <memory>
 
+#include "common/gpus/present_gpu.hpp"
 #include "common/harness/families/pooling.hpp"
-#include "common/planning/present_gpu.hpp"
 #include "stages/11_fused_pooling/costs.hpp"
 #include "stages/11_fused_pooling/expansion.hpp"
 
@@ -51,7 +51,7 @@ PoolingVariant reuse(Layout layout, std::function<Expansion(const PoolingLayer&)
 
 PoolingVariant chosen_reuse(Layout layout) {
   PoolingVariant variant = reuse(layout, [=](const PoolingLayer& layer) {
-    return choose_expansion(layer, layout, planning::present_limits().sms);
+    return choose_expansion(layer, layout, gpus::present_limits().sms);
   });
   variant.plans = true;
   variant.tiles = [=](const PoolingLayer&) {
@@ -107,7 +107,7 @@ void complete(PoolingStage& stage) {
   stage.variants.push_back(chosen_reuse(Layout::chwn));
   stage.variants.push_back(chosen_reuse(Layout::nchw));
   PoolingVariant planned = rolling("chwn_rolling", [](const PoolingLayer& layer) {
-    return strip_of(layer, planning::present_limits().sms);
+    return strip_of(layer, gpus::present_limits().sms);
   });
   planned.plans = true;
   // Small problems have strips of one output: on the tiny GPU they are tried with those of large ones.

@@ -68,8 +68,8 @@ void divide_sums(OnChipStep& step) {
 }  // namespace
 
 std::string refuses_on_chip(const std::vector<Layer>& layers, int blocks,
-                            const planning::GpuLimits& gpu) {
-  if (std::string old = planning::too_old(gpu, planning::kWithClusters); !old.empty()) return old;
+                            const gpus::GpuLimits& gpu) {
+  if (std::string old = gpus::too_old(gpu, gpus::kWithClusters); !old.empty()) return old;
   if (kind_of(layers.back()) != Kind::softmax) return "it ends with the softmax";
   if (output_of(layers.back()).C() > kMostCategories) return "too many categories";
   int steps = 0;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "common/gpus/gpu_figures.hpp"
 #include "common/network/catalogue.hpp"
-#include "common/planning/gpu_figures.hpp"
 #include "stages/13_network/on_chip.hpp"
 
 namespace halo::network {
@@ -23,7 +23,7 @@ struct OnChipDivision {
 
 /// Empty: these layers, for clusters of so many blocks, can be divided. Else why not, in one line.
 std::string refuses_on_chip(const std::vector<Layer>& layers, int blocks,
-                            const planning::GpuLimits& gpu);
+                            const gpus::GpuLimits& gpu);
 /// Of layers that are not refused.
 OnChipDivision divide_on_chip(const std::vector<Layer>& layers, int blocks);
 

@@ -1,8 +1,8 @@
 // The variants of stage 13, and the stages that it is built of.
 #include "stages/13_network/variants.hpp"
 
+#include "common/gpus/present_gpu.hpp"
 #include "common/network/networks.hpp"
-#include "common/planning/present_gpu.hpp"
 #include "stages/06_conv2d_direct.hpp"
 #include "stages/08_multi_channel_stride_fixed.hpp"
 #include "stages/09_cuconv_two_stage.hpp"
@@ -163,7 +163,7 @@ std::vector<SeveralVariant> on_chip_variants() {
     variant.name = "on_chip_" + std::to_string(blocks);
     variant.source = "stages/13_network/4_on_chip.cu";
     variant.refuses = [blocks](const std::vector<Layer>& layers) {
-      return refuses_on_chip(layers, blocks, planning::present_limits());
+      return refuses_on_chip(layers, blocks, gpus::present_limits());
     };
     variant.packed_floats = [blocks](const std::vector<Layer>& layers) {
       return divide_on_chip(layers, blocks).packed_floats(blocks);

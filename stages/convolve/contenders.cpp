@@ -6,10 +6,10 @@
 #include <string>
 #include <tuple>
 
+#include "common/gpus/present_gpu.hpp"
 #include "common/planning/fourier_plan.hpp"
 #include "common/planning/implicit_gemm_plan.hpp"
 #include "common/planning/pointwise_plan.hpp"
-#include "common/planning/present_gpu.hpp"
 #include "common/planning/register_tile_plan.hpp"
 #include "common/planning/split_tf32_plan.hpp"
 #include "common/planning/winograd_plan.hpp"
@@ -95,11 +95,11 @@ const std::vector<Contender>& contenders(Products products) {
 const std::vector<Bound>& bound(Products products) { return registry(products).bound; }
 
 std::vector<Ranked> ranked(const conv::ConvLayer& layer, Products products, Epilogue epilogue) {
-  const std::string gpu = planning::present_gpu().name;
+  const std::string gpu = gpus::present_gpu().name;
   const std::vector<Contender>& all = contenders(products);
   std::vector<Ranked> those;
   for (const planning::Candidate& one : planning::candidates(planning::rule_for(gpu), all, layer,
-                                                             {gpu, planning::present_limits()})) {
+                                                             {gpu, gpus::present_limits()})) {
     const Bound& its = bound(products)[static_cast<std::size_t>(one.contender - all.data())];
     if (!one.refusal.empty()) continue;
     if (epilogue == Epilogue::bias_relu && !its.variant.adds_bias) continue;
@@ -114,7 +114,7 @@ const Bound* chosen(const conv::ConvLayer& layer, Products products, Epilogue ep
   static std::mutex mutex;
   static std::map<std::tuple<std::string, Products, Epilogue, Choice, int, int, int>, const Bound*>
       known;
-  const planning::GpuLimits limits = planning::present_limits();
+  const gpus::GpuLimits limits = gpus::present_limits();
   const std::lock_guard lock(mutex);
   const auto [at, is_new] =
       known.try_emplace({conv::label(layer), products, epilogue, choice, limits.sms,

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "common/planning/present_gpu.hpp"
+#include "common/gpus/present_gpu.hpp"
 
 namespace halo::convolve {
 
@@ -16,9 +16,9 @@ std::string name_of(Products products, Choice choice) {
 }
 
 std::string plan(const ConvLayer& layer, const std::string& key) {
-  const planning::GpuFigures& gpu =
-      key.empty() ? planning::present_gpu() : planning::built_in_gpu(key);
-  const planning::ChoiceOn on{gpu.name, key.empty() ? planning::present_limits() : limits_of(gpu)};
+  const gpus::GpuFigures& gpu = key.empty() ? gpus::present_gpu() : gpus::built_in_gpu(key);
+  const planning::ChoiceOn on{gpu.name,
+                              key.empty() ? gpus::present_limits() : gpus::limits_of(gpu)};
   return planning::explain(planning::rule_for(gpu.name), contenders(Products::split_tf32), layer,
                            on);
 }

@@ -12,7 +12,7 @@
 #include "common/data/file.hpp"
 #include "common/harness/backend/backend.hpp"
 #include "common/json/json.hpp"
-#include "common/planning/present_gpu.hpp"
+#include "common/gpus/present_gpu.hpp"
 #include "stages/convolve/measuring.hpp"
 
 namespace halo::convolve {
@@ -113,7 +113,7 @@ std::pair<const Bound*, double> fastest_of(std::span<const Ranked> ranked, const
 const Bound* fastest_at_first_use(const ConvLayer& layer, Products products, Epilogue epilogue,
                                   std::span<const Ranked> ranked) {
   static std::map<std::string, FirstUses> by_gpu;
-  const std::string gpu = planning::present_gpu().name;
+  const std::string gpu = gpus::present_gpu().name;
   FirstUses& uses = by_gpu.try_emplace(gpu, first_uses_file(gpu)).first->second;
   const std::string known = uses.fastest(layer, products, epilogue);
   for (const Ranked& one : ranked) {

@@ -12,9 +12,9 @@
 #include "common/conv/inputs.hpp"
 #include "common/data/file.hpp"
 #include "common/data/layer_table.hpp"
+#include "common/gpus/present_gpu.hpp"
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/core/program.hpp"
-#include "common/planning/present_gpu.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/json.hpp"
 #include "stages/convolve/contenders.hpp"
@@ -94,7 +94,7 @@ Row row_of(const Bound& one, const Backend& backend, const ConvLayer& layer, dou
 // The contenders that are measured on a layer, as numbers in the list: all that take it, the one that is added, or
 // those that the rule which there is foresees to be the fastest, with and without tensor cores.
 std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer,
-                                  const planning::GpuLimits& limits) {
+                                  const gpus::GpuLimits& limits) {
   const std::vector<Contender>& all = all_contenders();
   std::vector<std::size_t> asked;
   if (options.nearest == 0) {
@@ -104,7 +104,7 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
     }
     return asked;
   }
-  const std::string gpu = planning::present_gpu().name;
+  const std::string gpu = gpus::present_gpu().name;
   const std::vector<planning::Candidate> by_time =
       planning::candidates(planning::rule_for(gpu), all, layer, {gpu, limits});
   for (const bool tensor_cores : {false, true}) {
@@ -120,7 +120,7 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
 
 Results measure(const Options& options, const std::vector<ConvLayer>& layers, Backend& backend,
                 Results results) {
-  const planning::GpuLimits limits = planning::present_limits();
+  const gpus::GpuLimits limits = gpus::present_limits();
   Progress progress;
   Measuring measuring(backend);
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -157,16 +157,16 @@ std::string percent(double share) {
 
 // The GPU that results are of, as its rule will be asked for it.
 planning::ChoiceOn gpu_of(const Machine& machine) {
-  for (const planning::GpuFigures& gpu : planning::built_in_gpus()) {
-    if (gpu.name == machine.gpu) return {gpu.name, limits_of(gpu)};
+  for (const gpus::GpuFigures& gpu : gpus::built_in_gpus()) {
+    if (gpu.name == machine.gpu) return {gpu.name, gpus::limits_of(gpu)};
   }
   // One that only the device itself can tell of.
-  const planning::GpuFigures& present = planning::present_gpu();
+  const gpus::GpuFigures& present = gpus::present_gpu();
   if (present.name != machine.gpu) {
     throw UsageError("the times are of " + machine.gpu +
                      ", of which nothing is known here: refit on a machine with that GPU");
   }
-  return {present.name, planning::present_limits()};
+  return {present.name, gpus::present_limits()};
 }
 
 void print(const planning::ConvolutionRule& rule) {

@@ -11,15 +11,15 @@
 #include "common/data/layer_table.hpp"
 #include "tests/catch.hpp"
 
+using namespace halo;
 using namespace halo::multi_channel_stride_fixed;
-using namespace halo::planning;
 using halo::conv::ConvLayer;
 using halo::test::contains;
 using halo::test::message_of;
 
 namespace {
 
-GpuLimits limits(const std::string& key) { return limits_of(built_in_gpu(key)); }
+gpus::GpuLimits limits(const std::string& key) { return gpus::limits_of(gpus::built_in_gpu(key)); }
 
 ConvLayer square(int C, int size, int K, int filter) {
   return ConvLayer({.C = C,
@@ -56,9 +56,9 @@ ConvLayer random_layer(std::mt19937& random) {
 }  // namespace
 
 TEST_CASE("08 block plan: the paper's rule for the FMAs, with its own GPU") {
-  const auto& gpu = built_in_gpu("gtx1080ti");
-  const auto printed = fma_to_hide_latency(gpu, FmaCount::as_printed);
-  const auto hardware = fma_to_hide_latency(gpu, FmaCount::as_hardware);
+  const auto& gpu = gpus::built_in_gpu("gtx1080ti");
+  const auto printed = gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_printed);
+  const auto hardware = gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_hardware);
   REQUIRE(printed == 66'048);
   REQUIRE(hardware == 33'024);
   const ConvLayer layer = square(512, 28, 512, 3);
@@ -151,7 +151,8 @@ TEST_CASE("08 block plan: every block is one that a GPU can run, and the tiles c
   for (int i = 0; i < 300; ++i) {
     const ConvLayer layer = random_layer(random);
     // The last is so small that W'x and M' have to give way.
-    for (const GpuLimits& gpu : {limits("h200"), limits("gtx1080ti"), GpuLimits{4, 8192, 8192}}) {
+    for (const gpus::GpuLimits& gpu :
+         {limits("h200"), limits("gtx1080ti"), gpus::GpuLimits{4, 8192, 8192}}) {
       for (const int segment : {kSegment32, kSegment64, layer.R() * layer.S(), kSegment128}) {
         const BlockPlan plan = plan_blocks(layer, segment, gpu);
         INFO(label(layer) << " segment " << segment << " on " << gpu.shared_per_sm);
@@ -190,7 +191,7 @@ TEST_CASE("08 block plan: every block is one that a GPU can run, and the tiles c
 
 TEST_CASE("08 block plan: small maps, and few filters") {
   // 7 x 7: 49 targets in 64 threads, not 128; 14 x 14: nine rows; 224 x 224: 128 and 96.
-  const GpuLimits h200 = limits("h200");
+  const gpus::GpuLimits h200 = limits("h200");
   const Block seven = plan_blocks(square(512, 7, 512, 3), kSegment32, h200).block;
   CHECK(seven.pixels == 64);
   CHECK(seven.tile_rows == 7);
@@ -208,7 +209,7 @@ TEST_CASE("08 block plan: small maps, and few filters") {
 
 TEST_CASE("08 block plan: what is asked for exactly is given or refused") {
   const ConvLayer layer = square(64, 56, 64, 3);
-  const GpuLimits gpu = limits("h200");
+  const gpus::GpuLimits gpu = limits("h200");
   const BlockPlan plan = exact_block(layer, kSegment64, 256, 64, gpu);
   CHECK(plan.refusal.empty());
   CHECK(plan.block.pixels == 256);
@@ -227,7 +228,7 @@ TEST_CASE("08 block plan: what is asked for exactly is given or refused") {
 }
 
 TEST_CASE("08 block plan: the divisions that stand alone") {
-  const GpuLimits gpu = limits("h200");
+  const gpus::GpuLimits gpu = limits("h200");
   // 512 channels, filters and 784 pixels for 132 SMs: 4, 4 and 6 each.
   const ConvLayer layer = square(512, 28, 512, 3);
   CHECK(plan_channels_divided(layer, gpu).parts == 128);

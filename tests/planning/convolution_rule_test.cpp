@@ -18,8 +18,8 @@ const ChoiceOn kOn{"a GPU", {.sms = 100, .shared_per_sm = 100'000, .shared_per_b
 
 // A block for each so many filters and places; a step for each channel and tap.
 Contender tiles(const std::string& name, int filters, int places) {
-  return {name, [](const ConvLayer&, const GpuLimits&) { return std::string(); },
-          [=](const ConvLayer& l, const GpuLimits&) {
+  return {name, [](const ConvLayer&, const gpus::GpuLimits&) { return std::string(); },
+          [=](const ConvLayer& l, const gpus::GpuLimits&) {
             LaunchWork work;
             work.blocks =
                 std::ceil(1.0 * l.K() / filters) * std::ceil(1.0 * l.N() * l.P() * l.Q() / places);
@@ -32,7 +32,7 @@ Contender tiles(const std::string& name, int filters, int places) {
 // Takes many filters only.
 Contender picky() {
   Contender contender = tiles("picky", 128, 128);
-  contender.refuses = [](const ConvLayer& l, const GpuLimits&) {
+  contender.refuses = [](const ConvLayer& l, const gpus::GpuLimits&) {
     return l.K() < 100 ? std::string("it is made for 100 filters") : "";
   };
   return contender;
@@ -363,7 +363,7 @@ TEST_CASE("no rule was fitted to a layer of the table of unseen ones") {
 }
 
 TEST_CASE("the papers' contenders say how they divide a layer") {
-  const GpuLimits h200 = limits_of(built_in_gpu("h200"));
+  const gpus::GpuLimits h200 = gpus::limits_of(gpus::built_in_gpu("h200"));
   const std::vector<Contender> all = paper_contenders();
   const auto work_of = [&](const std::string& name, const char* label) {
     const auto at = std::find_if(all.begin(), all.end(),

@@ -8,6 +8,7 @@
 #include "common/data/layer_table.hpp"
 #include "tests/catch.hpp"
 
+using namespace halo;
 using namespace halo::multi_channel_stride_fixed;
 using namespace halo::planning;
 using halo::conv::ConvLayer;
@@ -74,7 +75,7 @@ TEST_CASE("fourier's plan: slices of images, and what is refused") {
 }
 
 TEST_CASE("fourier's plan: on tensor cores, with blocks of their own") {
-  const GpuLimits h200 = limits_of(built_in_gpu("h200"));
+  const gpus::GpuLimits h200 = gpus::limits_of(gpus::built_in_gpu("h200"));
   const auto filters_of_block = [&](const char* label) {
     return exact_fourier_split(layer(label), 16, h200).division.side;
   };
@@ -94,7 +95,7 @@ TEST_CASE("fourier's plan: on tensor cores, with blocks of their own") {
   CHECK(plan_fourier_split(layer("14-128-3-512-512"), h200).microseconds <
         plan_fourier(layer("14-128-3-512-512")).microseconds);
   // What is refused.
-  const GpuLimits v100 = limits_of(built_in_gpu("v100"));
+  const gpus::GpuLimits v100 = gpus::limits_of(gpus::built_in_gpu("v100"));
   CHECK(exact_fourier_split(layer("14-128-3-512-64"), 16, v100).refusal ==
         "it needs compute capability 8.0, the GPU has 7.0");
   CHECK(exact_fourier_split(layer("14-128-3-512-64"), 16, {8, 65'536, 49'152, 80}).refusal ==
@@ -106,7 +107,7 @@ TEST_CASE("fourier's plan: on tensor cores, with blocks of their own") {
 TEST_CASE("fourier's plan: the dispatcher has both sizes, twice") {
   const auto contenders = fourier_contenders();
   REQUIRE(contenders.size() == 4);
-  const GpuLimits h200 = limits_of(built_in_gpu("h200"));
+  const gpus::GpuLimits h200 = gpus::limits_of(gpus::built_in_gpu("h200"));
   CHECK(contenders[0].variant == fourier_name(16));
   CHECK(contenders[1].variant == "fourier_32");
   CHECK_FALSE(contenders[1].tensor_cores);

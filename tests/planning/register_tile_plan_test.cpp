@@ -6,18 +6,18 @@
 #include <string>
 
 #include "common/data/layer_table.hpp"
-#include "common/planning/gpu_figures.hpp"
+#include "common/gpus/gpu_figures.hpp"
 #include "tests/catch.hpp"
 #include "tests/planning/small_gpu.hpp"
 
+using namespace halo;
 using namespace halo::multi_channel_stride_fixed;
 using halo::conv::ConvLayer;
-using halo::planning::GpuLimits;
 using halo::test::contains;
 
 namespace {
 
-GpuLimits h200() { return limits_of(halo::planning::built_in_gpu("h200")); }
+gpus::GpuLimits h200() { return gpus::limits_of(gpus::built_in_gpu("h200")); }
 
 ConvLayer pointwise(int N, int C, int size, int K) {
   return ConvLayer({.N = N, .C = C, .H = size, .W = size, .K = K, .R = 1, .S = 1});
@@ -83,7 +83,7 @@ TEST_CASE("08 register tile: pixels are copied in quads where they are quads in 
 }
 
 TEST_CASE("08 register tile: a block gets 48 KB anywhere, and what needs more is refused") {
-  const GpuLimits small = limits_of(halo::test::small_gpu());
+  const gpus::GpuLimits small = gpus::limits_of(halo::test::small_gpu());
   CHECK_THAT(exact_register_tile(pointwise(1, 16, 14, 64), 0, 1, small).refusal,
              contains("49152 bytes of shared memory"));
   CHECK_THAT(exact_register_tile(pointwise(1, 15, 14, 64), 7, 1, small).refusal,

@@ -15,7 +15,7 @@
 #include "tests/catch.hpp"
 #include "tests/planning/small_gpu.hpp"
 
-using namespace halo::planning;
+using namespace halo;
 using namespace halo::single_channel;
 using halo::conv::ConvLayer;
 using halo::test::Approx;
@@ -46,7 +46,8 @@ Counted counted(const Problem& p, std::int64_t rows, std::int64_t filters) {
   return {4 * (p.Wx * (rows + p.K - 1) + p.K * p.K * filters), p.K * p.K * filters * p.Wx * rows};
 }
 
-Counted with_divisor(const GpuFigures& gpu, const Problem& p, Method method, std::int64_t divisor) {
+Counted with_divisor(const gpus::GpuFigures& gpu, const Problem& p, Method method,
+                     std::int64_t divisor) {
   return method == Method::filters_over_sms ? counted(p, up(p.Wy, divisor), up(p.M, gpu.sms))
                                             : counted(p, up(p.Wy, gpu.sms), up(p.M, divisor));
 }
@@ -157,7 +158,7 @@ void check_plan(const Plan& plan) {
 }  // namespace
 
 TEST_CASE("the paper's Table 1 comes out of its GPU's figures") {
-  const GpuFigures& gpu = built_in_gpu("gtx1080ti");
+  const gpus::GpuFigures& gpu = gpus::built_in_gpu("gtx1080ti");
   CHECK(gpu.latency_cycles == 258);
   CHECK(gpu.bandwidth_gb_s == 484);
   CHECK(gpu.clock_mhz == 1480);
@@ -172,8 +173,8 @@ TEST_CASE("the paper's Table 1 comes out of its GPU's figures") {
   CHECK(volume.whole_bytes == 86016);
   CHECK(volume.words_per_sm == 754);  // 84,366 / 112 = 753.3
   CHECK(loads_per_thread(gpu) == 1);
-  CHECK(fma_to_hide_latency(gpu, FmaCount::as_printed) == 66048);
-  CHECK(fma_to_hide_latency(gpu, FmaCount::as_hardware) == 33024);
+  CHECK(gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_printed) == 66048);
+  CHECK(gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_hardware) == 33024);
 
   const std::string text = explain(gpu);
   for (const char* number : {"258", "484", "1480", "28", "327", "84,366", "768 of 2,048", "24",
@@ -183,7 +184,7 @@ TEST_CASE("the paper's Table 1 comes out of its GPU's figures") {
 }
 
 TEST_CASE("on an H200 one float a thread does not fill the memory's pipe") {
-  const GpuFigures& gpu = built_in_gpu("h200");
+  const gpus::GpuFigures& gpu = gpus::built_in_gpu("h200");
   CHECK(bytes_per_cycle(gpu) == 2424);
   const VolumeToHideLatency volume = volume_to_hide_latency(gpu);
   CHECK(volume.bytes == 650 * 2424);  // 1.58 MB
@@ -198,12 +199,12 @@ TEST_CASE("on an H200 one float a thread does not fill the memory's pipe") {
 }
 
 TEST_CASE("every built-in figure has one source, and what is inferred is marked") {
-  for (const GpuFigures& gpu : built_in_gpus()) {
+  for (const gpus::GpuFigures& gpu : gpus::built_in_gpus()) {
     INFO(gpu.key);
     CHECK_NOTHROW(require_usable(gpu));
-    CHECK(&built_in_gpu(gpu.key) == &gpu);
+    CHECK(&gpus::built_in_gpu(gpu.key) == &gpu);
     std::map<std::string, int> sources;
-    for (const FigureSource& source : gpu.sources) {
+    for (const gpus::FigureSource& source : gpu.sources) {
       ++sources[source.figure];
       CHECK_FALSE(source.source.empty());
       const std::string text = explain(gpu);
@@ -225,7 +226,7 @@ TEST_CASE("every built-in figure has one source, and what is inferred is marked"
 }
 
 TEST_CASE("1024 x 1024, 32 filters of 1x1 on a GTX 1080 Ti: nothing both fits and feeds") {
-  const GpuFigures& gpu = built_in_gpu("gtx1080ti");
+  const gpus::GpuFigures& gpu = gpus::built_in_gpu("gtx1080ti");
   const Problem problem{1024, 1024, 1, 32};
 
   SECTION("with the formulas as printed") {
@@ -268,7 +269,7 @@ TEST_CASE("1024 x 1024, 32 filters of 1x1 on a GTX 1080 Ti: nothing both fits an
     CHECK_THAT(explain(found), contains("an SM's share in 2 pieces"));
   }
   SECTION("counted as the hardware does, 45 strips feed as well") {
-    const Plan found = plan(gpu, problem, {.fma = FmaCount::as_hardware});
+    const Plan found = plan(gpu, problem, {.fma = gpus::FmaCount::as_hardware});
     CHECK(found.filters_over_sms.highest == 63);  // 17 rows
     CHECK(found.method == Method::filters_over_sms);
     CHECK(found.decision == Decision::smallest_in_range);
@@ -368,7 +369,7 @@ TEST_CASE("where no divisor feeds, it is 1, by hand") {
 TEST_CASE("where 1 does not fit it is divided again, by hand") {
   // As method 2 above, with N_FMA = 2,000: F1 = 360 r feeds with 6 rows or more, so undivided (520
   // bytes, too many); F2 = 72 f with 28 filters or more, so undivided (1,504 bytes).
-  GpuFigures gpu = small_gpu();
+  gpus::GpuFigures gpu = small_gpu();
   gpu.latency_cycles = 500;
   const Problem problem{4, 8, 3, 40};
   const Plan found = plan(gpu, problem);
@@ -412,7 +413,7 @@ TEST_CASE("where 1 does not fit it is divided again, by hand") {
 }
 
 TEST_CASE("registers bound a piece that must be prefetched, and no other") {
-  GpuFigures gpu = built_in_gpu("gtx1080ti");
+  gpus::GpuFigures gpu = gpus::built_in_gpu("gtx1080ti");
   gpu.registers_per_sm = 54 * 1024;
   // 54 registers, of which 40 are taken: 14 x 1,024 threads x 4 bytes.
   // D1 = 896 r + 1,900: 107 rows fit the shared memory, 61 the registers.
@@ -438,11 +439,11 @@ TEST_CASE("registers bound a piece that must be prefetched, and no other") {
 TEST_CASE("every plan of the paper's grid respects its bounds, on every built-in GPU") {
   const std::vector<Problem> grid = paper_grid();
   REQUIRE(grid.size() == 27);
-  for (const GpuFigures& gpu : built_in_gpus()) {
+  for (const gpus::GpuFigures& gpu : gpus::built_in_gpus()) {
     std::size_t different = 0;
     for (const Problem& problem : grid) {
       const Plan printed = plan(gpu, problem);
-      const Plan hardware = plan(gpu, problem, {.fma = FmaCount::as_hardware});
+      const Plan hardware = plan(gpu, problem, {.fma = gpus::FmaCount::as_hardware});
       CHECK(printed.n_fma == 2 * hardware.n_fma);
       check_plan(printed);
       check_plan(hardware);
@@ -466,7 +467,7 @@ TEST_CASE("every plan of random problems and GPUs respects its bounds") {
   int cut_shares = 0;
   int refused = 0;
   for (int i = 0; i < 2000; ++i) {
-    GpuFigures gpu = small_gpu();
+    gpus::GpuFigures gpu = small_gpu();
     gpu.sms = draw(1, 40);
     gpu.cores_per_sm = draw(1, 16);
     gpu.latency_cycles = draw(1, 300);
@@ -483,7 +484,7 @@ TEST_CASE("every plan of random problems and GPUs respects its bounds") {
       problem.Wx = draw(1, 3000);
     }
     PlanOptions options;
-    options.fma = draw(0, 1) == 0 ? FmaCount::as_printed : FmaCount::as_hardware;
+    options.fma = draw(0, 1) == 0 ? gpus::FmaCount::as_printed : gpus::FmaCount::as_hardware;
     options.prefetch_in_registers = draw(0, 1) == 0;
     try {
       const Plan found = plan(gpu, problem, options);
@@ -521,7 +522,7 @@ TEST_CASE("a layer becomes the paper's problem") {
 }
 
 TEST_CASE("the explanation shows every step") {
-  const std::string text = explain(plan(built_in_gpu("gtx1080ti"), {28, 28, 1, 512}));
+  const std::string text = explain(plan(gpus::built_in_gpu("gtx1080ti"), {28, 28, 1, 512}));
   for (const char* line :
        {"NVIDIA GeForce GTX 1080 Ti: map 28 x 28, 512 filters of 1x1, input 5,184 bytes\n",
         "  N_FMA = 258 x 128 cores x 2, as printed = 66,048 FMAs an SM\n",
@@ -542,33 +543,36 @@ TEST_CASE("the explanation shows every step") {
 
 TEST_CASE("bad input is one line") {
   const auto refusal = [](auto change) {
-    GpuFigures gpu = small_gpu();
+    gpus::GpuFigures gpu = small_gpu();
     change(gpu);
     return message_of([&] { plan(gpu, {8, 8, 3, 4}); });
   };
-  CHECK(refusal([](GpuFigures& gpu) { gpu.sms = 0; }) ==
+  CHECK(refusal([](gpus::GpuFigures& gpu) { gpu.sms = 0; }) ==
         "Small: the number of SMs must be from 1 to 1,000,000,000");
-  CHECK_THAT(refusal([](GpuFigures& gpu) { gpu.latency_cycles = -1; }), contains("latency"));
-  CHECK_THAT(refusal([](GpuFigures& gpu) { gpu.cores_per_sm = 0; }), contains("cores"));
-  CHECK_THAT(refusal([](GpuFigures& gpu) {
+  CHECK_THAT(refusal([](gpus::GpuFigures& gpu) { gpu.latency_cycles = -1; }), contains("latency"));
+  CHECK_THAT(refusal([](gpus::GpuFigures& gpu) { gpu.cores_per_sm = 0; }), contains("cores"));
+  CHECK_THAT(refusal([](gpus::GpuFigures& gpu) {
                gpu.bandwidth_gb_s = std::numeric_limits<double>::quiet_NaN();
              }),
              contains("bandwidth in GB/s"));
-  CHECK_THAT(refusal([](GpuFigures& gpu) { gpu.clock_mhz = 0; }), contains("clock"));
-  CHECK_THAT(refusal([](GpuFigures& gpu) { gpu.clock_mhz = 8001; }), contains("bytes per cycle"));
-  CHECK_THAT(refusal([](GpuFigures& gpu) { gpu.shared_per_sm = 0; }), contains("shared memory"));
-  CHECK_THAT(refusal([](GpuFigures& gpu) { gpu.shared_per_block = 0; }), contains("per block"));
-  CHECK_THAT(refusal([](GpuFigures& gpu) { gpu.shared_reserved_per_block = 256; }),
+  CHECK_THAT(refusal([](gpus::GpuFigures& gpu) { gpu.clock_mhz = 0; }), contains("clock"));
+  CHECK_THAT(refusal([](gpus::GpuFigures& gpu) { gpu.clock_mhz = 8001; }),
+             contains("bytes per cycle"));
+  CHECK_THAT(refusal([](gpus::GpuFigures& gpu) { gpu.shared_per_sm = 0; }),
+             contains("shared memory"));
+  CHECK_THAT(refusal([](gpus::GpuFigures& gpu) { gpu.shared_per_block = 0; }),
+             contains("per block"));
+  CHECK_THAT(refusal([](gpus::GpuFigures& gpu) { gpu.shared_reserved_per_block = 256; }),
              contains("no shared memory is left for 2 blocks"));
-  CHECK_THAT(refusal([](GpuFigures& gpu) { gpu.threads_per_sm = 1023; }),
+  CHECK_THAT(refusal([](gpus::GpuFigures& gpu) { gpu.threads_per_sm = 1023; }),
              contains("1023 threads per SM; the plan launches 1024"));
-  CHECK_THAT(refusal([](GpuFigures& gpu) { gpu.registers_per_sm = 41 * 1024 - 1; }),
+  CHECK_THAT(refusal([](gpus::GpuFigures& gpu) { gpu.registers_per_sm = 41 * 1024 - 1; }),
              contains("registers per SM; the plan needs 41"));
-  CHECK_THAT(message_of([] { built_in_gpu("gtx9999"); }),
+  CHECK_THAT(message_of([] { gpus::built_in_gpu("gtx9999"); }),
              contains("'gtx9999': there are gtx1080ti, gtxtitanx, v100, h200"));
 
   const auto problem_refusal = [](const Problem& problem) {
-    return message_of([&] { plan(built_in_gpu("h200"), problem); });
+    return message_of([&] { plan(gpus::built_in_gpu("h200"), problem); });
   };
   CHECK_THAT(problem_refusal({0, 8, 3, 4}), contains("Wx = 0, must be from 1 to 2147479551"));
   CHECK_THAT(problem_refusal({8, -8, 3, 4}), contains("Wy = -8"));

@@ -1,15 +1,15 @@
 // A GPU so small that plans for it can be worked out by hand.
 #pragma once
 
-#include "common/planning/gpu_figures.hpp"
+#include "common/gpus/gpu_figures.hpp"
 
 namespace halo::test {
 
 // N_FMA = 2 x 2 x 10 = 40 as printed, 20 as the hardware counts. V_s: 8 bytes a cycle x 10 = 80
 // bytes, 20 threads, 32 in whole warps, 8 an SM, 32 in whole warps: 32 x 4 SMs x 4 bytes = 512.
 // 512 bytes on chip for an SM, 256 for a block, and registers for much more.
-inline planning::GpuFigures small_gpu() {
-  planning::GpuFigures gpu;
+inline gpus::GpuFigures small_gpu() {
+  gpus::GpuFigures gpu;
   gpu.key = "small";
   gpu.name = "Small";
   gpu.capability = 90;

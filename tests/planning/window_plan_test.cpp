@@ -19,7 +19,7 @@ ConvLayer same(std::int64_t N, std::int64_t size, std::int64_t K, std::int64_t R
                     .padding_w = (R - 1) / 2});
 }
 
-const GpuLimits kH200 = limits_of(built_in_gpu("h200"));
+const gpus::GpuLimits kH200 = gpus::limits_of(gpus::built_in_gpu("h200"));
 
 // Rows and columns of a thread, of a block's threads, and its filters.
 std::vector<int> shape(const ConvLayer& layer) {

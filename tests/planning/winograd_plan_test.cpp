@@ -10,6 +10,7 @@
 #include "common/data/layer_table.hpp"
 #include "tests/catch.hpp"
 
+using namespace halo;
 using namespace halo::multi_channel_stride_fixed;
 using namespace halo::planning;
 using halo::conv::ConvLayer;
@@ -17,7 +18,7 @@ using halo::test::contains;
 
 namespace {
 
-GpuLimits h200() { return limits_of(built_in_gpu("h200")); }
+gpus::GpuLimits h200() { return gpus::limits_of(gpus::built_in_gpu("h200")); }
 ConvLayer layer(const char* label) { return halo::conv::parse_label(label); }
 
 }  // namespace
@@ -147,7 +148,7 @@ TEST_CASE("winograd's plan: in three kernels, strides are phases, as many channe
 }
 
 TEST_CASE("winograd's plan: blocks of the products as large as filters, tiles and SMs allow") {
-  const auto block = [](const char* label, const GpuLimits& gpu = h200()) {
+  const auto block = [](const char* label, const gpus::GpuLimits& gpu = h200()) {
     const ApartPlan plan = plan_winograd_apart(layer(label), gpu);
     REQUIRE(plan.refusal.empty());
     const ApartBlock& its = kApartBlocks[plan.division.block];
@@ -159,13 +160,13 @@ TEST_CASE("winograd's plan: blocks of the products as large as filters, tiles an
   CHECK(block("7-16-3-512-512") == std::pair(64, 64));
   CHECK(block("7-32-3-512-512") == std::pair(64, 64));
   // 144 are enough for 36 SMs, and not for 37.
-  GpuLimits smaller = h200();
+  gpus::GpuLimits smaller = h200();
   smaller.sms = 36;
   CHECK(block("7-32-3-512-512", smaller) == std::pair(128, 128));
   smaller.sms = 37;
   CHECK(block("7-32-3-512-512", smaller) == std::pair(64, 128));
   // 128 x 128 take 64 KB on chip, 64 x 128 take 48, 64 x 64 take 32.
-  GpuLimits narrow = h200();
+  gpus::GpuLimits narrow = h200();
   narrow.shared_per_block = 48 << 10;
   CHECK(block("14-128-3-512-512", narrow) == std::pair(64, 128));
   narrow.shared_per_block = (32 << 10) - 1;

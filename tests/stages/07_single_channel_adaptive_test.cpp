@@ -10,9 +10,9 @@
 #include <random>
 
 #include "common/conv/layer_inputs.hpp"
+#include "common/gpus/present_gpu.hpp"
 #include "common/planning/measure/kernels.hpp"
 #include "common/planning/measure/measure.hpp"
-#include "common/planning/present_gpu.hpp"
 #include "stages/07_single_channel_adaptive/adaptive.hpp"
 #include "stages/07_single_channel_adaptive/costs.hpp"
 #include "tests/catch.hpp"
@@ -111,7 +111,7 @@ TEST_CASE("07_single_channel_adaptive: traffic is as predicted") {
 
 TEST_CASE("07_single_channel_adaptive: the plan of every GPU runs, and both methods do", "[all]") {
   const auto backend = test::usable_backend();
-  for (const GpuFigures& gpu : built_in_gpus()) {
+  for (const gpus::GpuFigures& gpu : gpus::built_in_gpus()) {
     for (const ConvLayer& layer :
          {same(1, 28, 28, 40, 1), same(1, 28, 28, 33, 3), same(2, 14, 15, 150, 5),
           same(1, 150, 9, 3, 3), same(1, 1, 1, 1, 1), same(1, 1, 40, 70, 3),
@@ -133,7 +133,7 @@ TEST_CASE("07_single_channel_adaptive: shares that had to be divided again run a
     return std::uniform_int_distribution<int>(low, high)(random);
   };
   // 8 filters of 7x7 for an SM are more than its 200 floats, whatever becomes of the map's 7 rows.
-  GpuFigures tight = small_gpu();
+  gpus::GpuFigures tight = small_gpu();
   tight.latency_cycles = 5000;
   tight.shared_per_block = 400;
   tight.shared_per_sm = 800;
@@ -148,7 +148,7 @@ TEST_CASE("07_single_channel_adaptive: shares that had to be divided again run a
   int more_pieces = 0;  // than planned, since two blocks hold some of it twice
   int refused = 0;
   for (int i = 0; i < 120; ++i) {
-    GpuFigures gpu = small_gpu();
+    gpus::GpuFigures gpu = small_gpu();
     gpu.sms = draw(1, 6);
     gpu.latency_cycles = draw(1, 3000);
     gpu.shared_per_block = draw(60, 400);
@@ -202,7 +202,7 @@ TEST_CASE("07_single_channel_adaptive: two blocks share an SM's work, by hand") 
   CHECK(division.shared_floats(numbers_of(layer)) == 58);
 
   // With 57 floats for a block, two strips no longer do, though D1 is still 328 of 456 bytes.
-  GpuFigures gpu = small_gpu();
+  gpus::GpuFigures gpu = small_gpu();
   gpu.shared_per_sm = 456;
   const Plan tighter = plan(gpu, problem_of(layer));
   CHECK(tighter.P == 2);
@@ -244,7 +244,7 @@ TEST_CASE("07_single_channel_adaptive: adaptive is the method that the planner c
   int chosen[2] = {};
   for (const ConvLayer& layer : {same(1, 28, 28, 512, 3), same(1, 512, 512, 64, 3),
                                  same(1, 64, 64, 256, 5), same(1, 1024, 1024, 32, 1)}) {
-    const Plan found = plan(present_gpu(), problem_of(layer));
+    const Plan found = plan(gpus::present_gpu(), problem_of(layer));
     const std::string name =
         found.method == Method::filters_over_sms ? "filters_over_sms" : "map_over_sms";
     ++chosen[found.method == Method::map_over_sms];
@@ -256,15 +256,15 @@ TEST_CASE("07_single_channel_adaptive: adaptive is the method that the planner c
     }
     const std::string text = stage.plan(layer, "");
     CHECK_THAT(text, contains(explain(found)));
-    CHECK_THAT(text, contains(explain(present_gpu())));
+    CHECK_THAT(text, contains(explain(gpus::present_gpu())));
     CHECK_THAT(text, contains(adaptive.detail(layer)));
   }
   // The layers above are chosen so that both occur, on most GPUs.
-  if (present_gpu().key == "h200") {
+  if (gpus::present_gpu().key == "h200") {
     CHECK(chosen[0] > 0);
     CHECK(chosen[1] > 0);
   }
-  for (const GpuFigures& gpu : built_in_gpus()) {
+  for (const gpus::GpuFigures& gpu : gpus::built_in_gpus()) {
     CHECK_THAT(stage.plan(same(1, 28, 28, 512, 3), gpu.key), contains(gpu.name + ": map 28 x 28"));
   }
   CHECK_THAT(message_of([&] { stage.plan(same(1, 28, 28, 512, 3), "gtx9999"); }),
@@ -301,7 +301,7 @@ TEST_CASE("07_single_channel_adaptive: what can't be done is refused in words") 
   CHECK(refusals(ConvLayer({.H = 200'000'000, .W = 3, .R = 3, .S = 3, .padding_w = 1}))[4] ==
         "a grid has at most 65,535 tiles, one below the other");
   // On an SM, but not in one of its blocks: a row of 49,152 bytes and 4 more for a tap.
-  const GpuFigures& pascal = built_in_gpu("gtx1080ti");
+  const gpus::GpuFigures& pascal = gpus::built_in_gpu("gtx1080ti");
   const ConvLayer row = same(1, 4, 12'288, 1, 1);
   CHECK_THAT(message_of([&] { divide(plan(pascal, problem_of(row)), row); }),
              contains("can't hold 1 rows of 12288 cells and a filter"));
@@ -353,7 +353,7 @@ TEST_CASE("filters over SMs are tried with the next strip and the next filters a
   for (const Trial<ConvLayer>& trial : trials(variant, test::seed())) {
     if (trial.on != TrialOn::tiny_gpu || !refusal(variant, trial.problem).empty()) continue;
     const single_channel::Plan plan =
-        single_channel::plan(present_gpu(), single_channel::problem_of(trial.problem),
+        single_channel::plan(gpus::present_gpu(), single_channel::problem_of(trial.problem),
                              {.only = single_channel::Method::filters_over_sms});
     const single_channel::Division division = single_channel::divide(plan, trial.problem);
     both += strips(division) > 1 && groups(division) > 1;

@@ -93,7 +93,7 @@ TEST_CASE("09_cuconv_two_stage: pointwise with each of its tiles", "[all]") {
 
 TEST_CASE(
     "09_cuconv_two_stage: pointwise takes the largest tile that still gives each SM a block") {
-  const planning::GpuLimits h200{
+  const gpus::GpuLimits h200{
       .sms = kH200, .shared_per_sm = 228 << 10, .shared_per_block = 227 << 10, .capability = 90};
   const auto tile_of = [&](const char* label) {
     return name_of(plan_pointwise(conv::parse_label(label), h200));
@@ -170,7 +170,7 @@ TEST_CASE(
 }
 
 TEST_CASE("09_cuconv_two_stage: implicit_gemm's plan fills the GPU, and no more") {
-  const planning::GpuLimits h200{
+  const gpus::GpuLimits h200{
       .sms = kH200, .shared_per_sm = 228 << 10, .shared_per_block = 227 << 10, .capability = 90};
   const auto plan_of = [&](const char* label) {
     return plan_gemm(conv::parse_label(label), h200).value();
@@ -190,7 +190,7 @@ TEST_CASE("09_cuconv_two_stage: implicit_gemm's plan fills the GPU, and no more"
   CHECK(plan_of("56-1-1-64-64").split == 1);
   CHECK(plan_of("224-1-3-64-64").split == 1);
   // On a GPU of half the size as well, and only with blocks that fit.
-  planning::GpuLimits small = h200;
+  gpus::GpuLimits small = h200;
   small.shared_per_block = 16 << 10;
   CHECK(shared_bytes(plan_gemm(conv::parse_label("7-1-1-256-832"), small).value()) <= 16 << 10);
   small.shared_per_block = 2 << 10;
@@ -790,7 +790,7 @@ TEST_CASE("09_cuconv_two_stage: factors in two parts lose no more than float sum
 }
 
 TEST_CASE("09_cuconv_two_stage: tiles for factors in two parts") {
-  const planning::GpuLimits gpu{kH200, 233'472, 232'448, 90};
+  const gpus::GpuLimits gpu{kH200, 233'472, 232'448, 90};
   const auto plan = [&](const ConvLayer& layer) { return plan_split_tf32(layer, gpu); };
   // Few blocks: smaller ones. Many filters and many outputs: larger ones. Never larger than the filters need.
   CHECK(plan(ConvLayer({.C = 512, .H = 14, .W = 14, .K = 256, .R = 1, .S = 1})).tile.filters == 64);

@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "common/conv/inputs.hpp"
-#include "common/planning/present_gpu.hpp"
+#include "common/gpus/present_gpu.hpp"
 #include "common/report/command_line.hpp"
 #include "stages/convolve/contenders.hpp"
 #include "stages/convolve/convolution.hpp"
@@ -60,7 +60,7 @@ TEST_CASE("convolve: contenders have variants, take what they say, and every rul
   const auto& contenders = all_contenders();
   REQUIRE(contenders.size() == all_bound().size());
   std::set<std::string> names;
-  const planning::GpuLimits limits = planning::present_limits();
+  const gpus::GpuLimits limits = gpus::present_limits();
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     const Conv2dVariant& variant = all_bound()[i].variant;
     INFO(variant.name);
@@ -84,7 +84,7 @@ TEST_CASE("convolve: contenders have variants, take what they say, and every rul
 }
 
 TEST_CASE("convolve: kernels with clusters refuse an older GPU, and others take the layer") {
-  const planning::GpuLimits old = limits_of(planning::built_in_gpu("v100"));
+  const gpus::GpuLimits old = gpus::limits_of(gpus::built_in_gpu("v100"));
   REQUIRE(old.capability == 70);
   for (const ConvLayer& layer : kLayers) {
     INFO(conv::label(layer));
@@ -106,7 +106,7 @@ TEST_CASE("convolve: kernels with clusters refuse an older GPU, and others take 
 
 TEST_CASE("convolve: blocks are those that are launched") {
   const auto backend = test::counting_backend();
-  const planning::GpuLimits limits = planning::present_limits();
+  const gpus::GpuLimits limits = gpus::present_limits();
   for (std::size_t i = 0; i < all_bound().size(); ++i) {
     const Conv2dVariant& variant = all_bound()[i].variant;
     INFO(variant.name);
@@ -241,7 +241,7 @@ TEST_CASE("convolve: contenders launch on the call's stream, and need no filters
   const auto backend = test::counting_backend();
   cudaStream_t stream = nullptr;
   REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
-  const planning::GpuLimits limits = planning::present_limits();
+  const gpus::GpuLimits limits = gpus::present_limits();
   for (std::size_t i = 0; i < all_bound().size(); ++i) {
     const Conv2dVariant& variant = all_bound()[i].variant;
     INFO(variant.name);
@@ -344,7 +344,7 @@ TEST_CASE(
   const auto backend = test::usable_backend();
   const test::Folder folder;
   setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
-  const std::string file = convolve::first_uses_file(planning::present_gpu().name);
+  const std::string file = convolve::first_uses_file(gpus::present_gpu().name);
   CHECK(file.starts_with(folder.path() + "/halo/convolve_"));
   const ConvLayer layer = conv::parse_label("23x19-3-3-40-24");
   using convolve::Choice, convolve::Epilogue, convolve::Products;
@@ -375,7 +375,7 @@ TEST_CASE("refit: a rule from results files, which chooses the fastest of each l
   CHECK(rule.left_out.layers == 27);
   CHECK_THAT(rule.command, test::contains("halo bench conv2d chang_onishi_multi"));
   CHECK(rule.date.starts_with("20"));
-  const planning::ChoiceOn h200{rule.gpu, limits_of(planning::built_in_gpu("h200"))};
+  const planning::ChoiceOn h200{rule.gpu, gpus::limits_of(gpus::built_in_gpu("h200"))};
   for (const planning::BestOfLayer& one : rule.layers) {
     CHECK(choose(rule, all_contenders(), conv::parse_label(one.layer), h200)->variant ==
           one.variant);

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "common/data/file.hpp"
+#include "common/gpus/present_gpu.hpp"
 #include "common/harness/core/program.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "common/json/json.hpp"
 #include "common/planning/measure/kernels.hpp"
-#include "common/planning/present_gpu.hpp"
 #include "common/planning/single_channel_plan.hpp"
 #include "common/report/command_line.hpp"
 
@@ -251,7 +251,7 @@ Throughput measure_throughput(Backend& backend, const LargeArray& array, int lan
 struct Measured {
   std::vector<Latency> latencies;
   std::vector<Throughput> throughputs;
-  GpuFigures figures;
+  gpus::GpuFigures figures;
 };
 
 Measured measure_all(Backend& backend) {
@@ -282,7 +282,7 @@ Measured measure_all(Backend& backend) {
                                " for memory: the clock changed meanwhile; measure again");
     }
   }
-  measured.figures = present_gpu();
+  measured.figures = gpus::present_gpu();
   measured.figures.latency_cycles = static_cast<int>(std::lround(memory.cycles));
   measured.figures.clock_mhz = std::round(memory.cycles / memory.ns * 1000);
   measured.figures.bandwidth_gb_s = std::round(measured.throughputs.back().gb_per_s);
@@ -325,25 +325,28 @@ std::string render(const Measured& measured) {
     text += columns({segment_name(throughput), fixed(throughput.gb_per_s, 0),
                      fixed(100 * throughput.gb_per_s / whole, 1) + " %"});
   }
-  const GpuFigures& here = measured.figures;
-  const GpuFigures& known = present_gpu();
+  const gpus::GpuFigures& here = measured.figures;
+  const gpus::GpuFigures& known = gpus::present_gpu();
   text += "what the planner makes of it\n";
   text += columns({"", "measured", known.key == "present" ? "told" : "built in"});
   const auto line = [&](const std::string& what, auto figure) {
     text += columns({what, with_commas(std::llround(static_cast<double>(figure(here)))),
                      with_commas(std::llround(static_cast<double>(figure(known))))});
   };
-  line("latency (cycles)", [](const GpuFigures& gpu) { return gpu.latency_cycles; });
-  line("clock (MHz)", [](const GpuFigures& gpu) { return gpu.clock_mhz; });
-  line("bandwidth (GB/s)", [](const GpuFigures& gpu) { return gpu.bandwidth_gb_s; });
-  line("bytes per cycle", bytes_per_cycle);
-  line("V_s (bytes)",
-       [](const GpuFigures& gpu) { return volume_to_hide_latency(gpu).whole_bytes; });
+  line("latency (cycles)", [](const gpus::GpuFigures& gpu) { return gpu.latency_cycles; });
+  line("clock (MHz)", [](const gpus::GpuFigures& gpu) { return gpu.clock_mhz; });
+  line("bandwidth (GB/s)", [](const gpus::GpuFigures& gpu) { return gpu.bandwidth_gb_s; });
+  line("bytes per cycle", single_channel::bytes_per_cycle);
+  line("V_s (bytes)", [](const gpus::GpuFigures& gpu) {
+    return single_channel::volume_to_hide_latency(gpu).whole_bytes;
+  });
   line("loads in flight per thread", single_channel::loads_per_thread);
-  line("N_FMA, 2 FMAs/core/cycle as printed",
-       [](const GpuFigures& gpu) { return fma_to_hide_latency(gpu, FmaCount::as_printed); });
-  line("N_FMA, 1 as the hardware counts",
-       [](const GpuFigures& gpu) { return fma_to_hide_latency(gpu, FmaCount::as_hardware); });
+  line("N_FMA, 2 FMAs/core/cycle as printed", [](const gpus::GpuFigures& gpu) {
+    return gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_printed);
+  });
+  line("N_FMA, 1 as the hardware counts", [](const gpus::GpuFigures& gpu) {
+    return gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_hardware);
+  });
   return text;
 }
 
@@ -381,15 +384,16 @@ std::string to_json(const Results& run, const Measured& measured) {
   }
   Value figures = Value::object({{"name", measured.figures.name}});
   for_each_figure(measured.figures, [&](const char* name, auto value) { figures[name] = value; });
-  const auto derived = [](const GpuFigures& gpu) -> Value {
-    const VolumeToHideLatency volume = volume_to_hide_latency(gpu);
-    return Value::object({{"latency_cycles", gpu.latency_cycles},
-                          {"bytes_per_cycle", bytes_per_cycle(gpu)},
-                          {"V_s", volume.whole_bytes},
-                          {"loads_per_sm", volume.words_per_sm},
-                          {"loads_per_thread", single_channel::loads_per_thread(gpu)},
-                          {"N_FMA_as_printed", fma_to_hide_latency(gpu, FmaCount::as_printed)},
-                          {"N_FMA_as_hardware", fma_to_hide_latency(gpu, FmaCount::as_hardware)}});
+  const auto derived = [](const gpus::GpuFigures& gpu) -> Value {
+    const single_channel::VolumeToHideLatency volume = single_channel::volume_to_hide_latency(gpu);
+    return Value::object(
+        {{"latency_cycles", gpu.latency_cycles},
+         {"bytes_per_cycle", single_channel::bytes_per_cycle(gpu)},
+         {"V_s", volume.whole_bytes},
+         {"loads_per_sm", volume.words_per_sm},
+         {"loads_per_thread", single_channel::loads_per_thread(gpu)},
+         {"N_FMA_as_printed", gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_printed)},
+         {"N_FMA_as_hardware", gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_hardware)}});
   };
   const Value json =
       Value::object({{"command", run.command},
@@ -404,7 +408,7 @@ std::string to_json(const Results& run, const Measured& measured) {
                      {"segments", throughputs},
                      {"figures", figures},
                      {"measured", derived(measured.figures)},
-                     {"built_in", derived(present_gpu())}});
+                     {"built_in", derived(gpus::present_gpu())}});
   return json.dump(1) + "\n";
 }
 
@@ -433,7 +437,7 @@ int run_checked(int argc, const char* const* argv, Backend& backend) {
     return 0;
   }
   const Measured measured = measure_all(backend);
-  std::fputs((present_gpu().name + "\n" + render(measured)).c_str(), stdout);
+  std::fputs((gpus::present_gpu().name + "\n" + render(measured)).c_str(), stdout);
   if (!json.empty()) data::write_file(json, to_json(results, measured));
   return 0;
 }
@@ -459,13 +463,13 @@ std::vector<std::string> check(Backend& backend, std::uint64_t seed) {
   return faults;
 }
 
-GpuFigures figures_from_file(const std::string& path) {
+gpus::GpuFigures figures_from_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::invalid_argument("cannot read " + path);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   try {
     const Value figures = Value::parse(text).at("figures");
-    GpuFigures gpu;
+    gpus::GpuFigures gpu;
     gpu.key = path;
     gpu.name = figures.at("name").get<std::string>() + " as measured";
     for_each_figure(gpu, [&](const char* name, auto& value) {

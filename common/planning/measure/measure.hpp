@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/gpus/gpu_figures.hpp"
 #include "common/harness/backend/backend.hpp"
-#include "common/planning/gpu_figures.hpp"
 
 namespace halo::planning::measure {
 
@@ -23,6 +23,6 @@ std::vector<std::string> check(Backend& backend, std::uint64_t seed);
 
 /// The figures of a GPU from a file that --measure wrote. Throws std::invalid_argument, in one
 /// line, if it can't be read or holds none.
-GpuFigures figures_from_file(const std::string& path);
+gpus::GpuFigures figures_from_file(const std::string& path);
 
 }  // namespace halo::planning::measure

@@ -1,17 +1,12 @@
-#include "common/planning/gpu_figures.hpp"
+#include "common/gpus/gpu_figures.hpp"
 
-#include <cmath>
 #include <stdexcept>
 
-#include "common/conv/quotient.hpp"
 #include "common/gpus/gpu.hpp"
 
-namespace halo::planning {
+namespace halo::gpus {
 
 namespace {
-
-constexpr int kWarp = 32;
-constexpr int kWord = 4;  // bytes of a float
 
 // What a figure is called whose fact has another name.
 std::string figure_of(const std::string& fact) {
@@ -20,7 +15,7 @@ std::string figure_of(const std::string& fact) {
   return fact;
 }
 
-GpuFigures figures_of(const gpus::Gpu& gpu) {
+GpuFigures figures_of(const Gpu& gpu) {
   GpuFigures figures;
   figures.key = gpu.key;
   figures.name = gpu.name;
@@ -35,7 +30,7 @@ GpuFigures figures_of(const gpus::Gpu& gpu) {
   figures.shared_reserved_per_block = gpu.shared_reserved_per_block;
   figures.registers_per_sm = gpu.registers_per_sm;
   figures.threads_per_sm = gpu.threads_per_sm;
-  for (const gpus::Source& source : gpu.sources) {
+  for (const Source& source : gpu.sources) {
     figures.sources.push_back({figure_of(source.fact), source.source, source.inferred});
   }
   return figures;
@@ -48,7 +43,7 @@ const std::vector<GpuFigures>& built_in_gpus() {
     std::vector<GpuFigures> known;
     // The paper's first, as messages list them.
     for (const char* key : {"gtx1080ti", "gtxtitanx", "v100", "h200"}) {
-      known.push_back(figures_of(*gpus::find(key)));
+      known.push_back(figures_of(*find(key)));
     }
     return known;
   }();
@@ -76,27 +71,9 @@ std::string too_old(const GpuLimits& gpu, int capability) {
          words(gpu.capability);
 }
 
-std::int64_t bytes_per_cycle(const GpuFigures& gpu) {
-  // Whole bytes, as the paper: 484e9 / 1480e6 = 327.03 is its "roughly 327".
-  return static_cast<std::int64_t>(std::floor(gpu.bandwidth_gb_s * 1000 / gpu.clock_mhz));
-}
-
 std::int64_t fma_to_hide_latency(const GpuFigures& gpu, FmaCount count) {
   const std::int64_t per_core = count == FmaCount::as_printed ? 2 : 1;
   return per_core * gpu.cores_per_sm * gpu.latency_cycles;
 }
 
-VolumeToHideLatency volume_to_hide_latency(const GpuFigures& gpu) {
-  VolumeToHideLatency volume;
-  volume.bytes = bytes_per_cycle(gpu) * gpu.latency_cycles;
-  // The paper's 21,120 is 84,366 / 4 = 21,091.5 in whole warps (it is 660 x 32).
-  volume.threads = rounded_up(quotient_up(volume.bytes, kWord), kWarp);
-  volume.words_per_sm = quotient_up(volume.bytes, std::int64_t{kWord} * gpu.sms);
-  volume.threads_per_sm = rounded_up(quotient_up(volume.threads, gpu.sms), kWarp);
-  volume.warps_per_sm = volume.threads_per_sm / kWarp;
-  volume.bytes_per_sm = volume.threads_per_sm * kWord;
-  volume.whole_bytes = volume.bytes_per_sm * gpu.sms;
-  return volume;
-}
-
-}  // namespace halo::planning
+}  // namespace halo::gpus

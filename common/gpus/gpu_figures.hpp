@@ -1,6 +1,5 @@
-// What plans know of a GPU: a view of the table in common/gpus, or figures that were measured; and
-// what Chang et al. ("Fast convolution kernels on Pascal GPU with high memory efficiency", section
-// 2.2 and Table 1) derive from them. Plain C++: no GPU is asked.
+// What plans know of a GPU: a view of the table in gpu.hpp, or figures that were measured. Plain C++: no GPU is asked
+// (present_gpu.hpp asks).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace halo::planning {
+namespace halo::gpus {
 
 /// Where one figure of a GPU comes from.
 struct FigureSource {
@@ -64,31 +63,16 @@ inline constexpr int kWithTf32 = 80;
 /// GPU, as the end of a sentence; empty: it does.
 std::string too_old(const GpuLimits& gpu, int capability);
 
-/// How many fused multiply-adds a core is taken to do in a cycle.
+/// How many fused multiply-adds a core is taken to do in a cycle by Chang et al. ("Fast convolution kernels on Pascal
+/// GPU with high memory efficiency", section 2.2 and Table 1).
 enum class FmaCount {
   as_printed,   // 2: the text says "2 FMA operations", Table 1 "Flops/clock cycle/core 2"
   as_hardware,  // 1: it is one FMA, of two floating-point operations
 };
-
-/// Bytes that global memory delivers in a cycle, whole ones: 327 on a GTX 1080 Ti.
-std::int64_t bytes_per_cycle(const GpuFigures& gpu);
 
 /// N_FMA: the FMAs with which an SM's cores are busy for as long as a load takes, so that data
 /// prefetched meanwhile arrive in time. 258 x 128 x 2 = 66,048 on a GTX 1080 Ti as printed, 33,024
 /// as the hardware counts.
 std::int64_t fma_to_hide_latency(const GpuFigures& gpu, FmaCount count);
 
-/// The other way to hide the latency: so many bytes in flight that memory never pauses. The numbers
-/// of the paper's Table 1, in its order. (As on a GTX 1080 Ti:)
-struct VolumeToHideLatency {
-  std::int64_t bytes = 0;           // bytes_per_cycle * latency: 84,366
-  std::int64_t threads = 0;         // one 4-byte load each, whole warps: 21,120
-  std::int64_t words_per_sm = 0;    // 4-byte loads an SM, before it is a matter of warps: 754
-  std::int64_t threads_per_sm = 0;  // whole warps again: 768
-  std::int64_t warps_per_sm = 0;    // 24
-  std::int64_t bytes_per_sm = 0;    // 3,072
-  std::int64_t whole_bytes = 0;     // V_s as the plan needs it, on all SMs: 86,016
-};
-VolumeToHideLatency volume_to_hide_latency(const GpuFigures& gpu);
-
-}  // namespace halo::planning
+}  // namespace halo::gpus

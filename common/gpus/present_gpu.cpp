@@ -1,4 +1,4 @@
-#include "common/planning/present_gpu.hpp"
+#include "common/gpus/present_gpu.hpp"
 
 #include <cuda_runtime.h>
 
@@ -10,7 +10,7 @@
 
 #include "common/gpus/gpu.hpp"
 
-namespace halo::planning {
+namespace halo::gpus {
 
 namespace {
 
@@ -44,7 +44,7 @@ const GpuFigures* built_in_called(const std::string& device, int sms) {
   // The same GPU with more memory.
   if (name == "Tesla V100-SXM2-32GB") name = "Tesla V100-SXM2-16GB";
   for (const GpuFigures& figures : built_in_gpus()) {
-    if (name == short_name(gpus::find(figures.key)->driver_name) && sms == figures.sms) {
+    if (name == short_name(find(figures.key)->driver_name) && sms == figures.sms) {
       return &figures;
     }
   }
@@ -76,7 +76,7 @@ GpuFigures ask() {
   gpu.name = properties.name;
   gpu.capability = 10 * properties.major + properties.minor;
   gpu.sms = properties.multiProcessorCount;
-  gpu.cores_per_sm = gpus::cores_per_sm(properties.major, properties.minor);
+  gpu.cores_per_sm = cores_per_sm(properties.major, properties.minor);
   gpu.latency_cycles = older.latency_cycles;
   // Two transfers in a cycle of the memory's clock, in kHz; the bus counts in bits.
   gpu.bandwidth_gb_s = 2.0 * attribute(cudaDevAttrMemoryClockRate, device) *
@@ -133,4 +133,4 @@ GpuLimits present_limits() {
   return gpu;
 }
 
-}  // namespace halo::planning
+}  // namespace halo::gpus

@@ -1,9 +1,9 @@
 // What plans must know of the GPU that this program runs on.
 #pragma once
 
-#include "common/planning/gpu_figures.hpp"
+#include "common/gpus/gpu_figures.hpp"
 
-namespace halo::planning {
+namespace halo::gpus {
 
 /// What the device says of itself (SMs, shared memory, registers, threads), and what it does not
 /// say (cores of an SM, latency; bandwidth as memory sells it):
@@ -19,4 +19,4 @@ const GpuFigures& present_gpu();
 /// if there is no device.
 GpuLimits present_limits();
 
-}  // namespace halo::planning
+}  // namespace halo::gpus

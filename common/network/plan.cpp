@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "common/planning/layout_choice.hpp"
+#include "common/network/layout_choice.hpp"
 
 namespace halo::network {
 
@@ -94,12 +94,12 @@ LayoutRule only(Layout layout) {
 }
 
 LayoutRule paper_rule(std::int64_t Ct, std::int64_t Nt) {
-  const layout_convolution::Thresholds thresholds{"", Ct, Nt};
+  const Thresholds thresholds{"", Ct, Nt};
   return [thresholds](const Layer& layer, Layout asked) {
     const conv::Images images = input_of(layer);
     switch (kind_of(layer)) {
       case Kind::convolution:
-        return asked == layout_convolution::chosen_layout(thresholds, images.C(), images.N());
+        return asked == chosen_layout(thresholds, images.C(), images.N());
       case Kind::pooling:
         return asked == Layout::chwn;
       default:

@@ -14,9 +14,9 @@
 #include "common/network/chain.hpp"
 #include "common/network/costs.hpp"
 #include "common/network/digits.hpp"
+#include "common/network/layout_choice.hpp"
 #include "common/network/networks.hpp"
 #include "common/network/run.hpp"
-#include "common/planning/layout_choice.hpp"
 #include "common/report/json.hpp"
 #include "common/report/row_tables.hpp"
 #include "common/report/text.hpp"
@@ -272,7 +272,7 @@ void print_plan(const Network& network, const MakeCatalogue& ours, CostSource& s
   };
   add("all NCHW", only(Layout::nchw));
   add("all CHWN", only(Layout::chwn));
-  for (const auto& thresholds : layout_convolution::published_thresholds()) {
+  for (const auto& thresholds : published_thresholds()) {
     add("the paper's rule, " + thresholds.name, paper_rule(thresholds.Ct, thresholds.Nt));
   }
   std::string text = explain(costs, plan, source.describe(), others);

@@ -36,10 +36,6 @@ struct Contender {
   bool tensor_cores = false;
 };
 
-/// The course's own kernels as the papers have them: filter_group of stage 06, which takes nearly every
-/// layer; stride_fixed_32 and stride_fixed_64 of stage 08; two_stage of stage 09.
-std::vector<Contender> paper_contenders();
-
 /// Those that keep windows in registers (window_plan.hpp): store_bound of stage 07, few_channels of stage 06.
 std::vector<Contender> window_contenders();
 

@@ -1,7 +1,7 @@
 // Exercise 07: the division of a single-channel layer, in even pieces.
 //
-// No kernel of stage 07 plans anything. Its planner's rule (common/planning) does not pass either: it rounds all
-// quotients up, so that the smallest strip may not feed the cores.
+// No kernel of stage 07 plans anything. The rule of its plan.cpp does not pass either: it rounds all quotients up, so
+// that the smallest strip may not feed the cores.
 #include "common/exercise/check.hpp"
 
 #include <array>

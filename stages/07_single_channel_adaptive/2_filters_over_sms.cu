@@ -12,7 +12,7 @@
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"
-#include "common/planning/single_channel_division.hpp"
+#include "stages/07_single_channel_adaptive/division.hpp"
 
 namespace halo::single_channel_adaptive {
 
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     filters_over_sms_kernel(const float* input,    // [N][H][W]
                             const float* filters,  // [K][R][S]
                             float* output,         // [N][K][P][Q]
-                            const LayerNumbers layer, const single_channel::Division division) {
+                            const LayerNumbers layer, const Division division) {
   extern __shared__ float on_chip[];
   float* cells = on_chip;  // [rows of the map][W]
   float* taps =
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   }
 }
 
-int filters_over_sms(const LayerCall& call, const single_channel::Division& division) {
+int filters_over_sms(const LayerCall& call, const Division& division) {
   const LayerNumbers& layer = call.layer;
   const auto kernel = dispatch<1, 3, 5, kAnyOther>(
       layer.S, [](auto size) { return filters_over_sms_kernel<size.value>; });

@@ -2,12 +2,10 @@
 #pragma once
 
 #include "common/harness/kernel.h"
-#include "common/planning/single_channel_plan.hpp"
 #include "common/planning/window_block.hpp"
+#include "stages/07_single_channel_adaptive/plan.hpp"
 
 namespace halo::single_channel_adaptive {
-
-using namespace single_channel;
 
 // Of a block of 1_prefetch.cu, as it says itself.
 inline constexpr int kPrefetchFilters = 16;

@@ -6,10 +6,10 @@
 
 #include "common/gpus/present_gpu.hpp"
 #include "common/harness/families/conv2d.hpp"
-#include "common/planning/measure/measure.hpp"
 #include "common/planning/window_plan.hpp"
 #include "stages/07_single_channel_adaptive/adaptive.hpp"
 #include "stages/07_single_channel_adaptive/costs.hpp"
+#include "stages/07_single_channel_adaptive/measure/measure.hpp"
 
 namespace halo::single_channel_adaptive {
 
@@ -109,7 +109,7 @@ Conv2dVariant windows() {
 
 std::string explain_layer(const conv::ConvLayer& layer, const std::string& key) {
   const gpus::GpuFigures gpu = key.empty()              ? gpus::present_gpu()
-                               : key.ends_with(".json") ? planning::measure::figures_from_file(key)
+                               : key.ends_with(".json") ? measure::figures_from_file(key)
                                                         : gpus::built_in_gpu(key);
   const Plan chosen = plan(gpu, problem_of(layer));
   const Division division = divide(chosen, layer);

@@ -6,7 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"
-#include "common/planning/block.hpp"
+#include "stages/08_multi_channel_stride_fixed/block.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 

@@ -3,10 +3,10 @@
 
 #include "common/conv/layer.hpp"
 #include "common/harness/traffic/cost.hpp"
-#include "common/planning/block_plan.hpp"
 #include "common/planning/fourier_plan.hpp"
 #include "common/planning/register_tile.hpp"
 #include "common/planning/winograd_plan.hpp"
+#include "stages/08_multi_channel_stride_fixed/block_plan.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 

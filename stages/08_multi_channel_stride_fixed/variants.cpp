@@ -3,10 +3,10 @@
 #include <string>
 
 #include "common/gpus/present_gpu.hpp"
-#include "common/planning/block_plan.hpp"
 #include "common/planning/fourier_plan.hpp"
 #include "common/planning/register_tile_plan.hpp"
 #include "common/planning/winograd_plan.hpp"
+#include "stages/08_multi_channel_stride_fixed/block_plan.hpp"
 #include "stages/08_multi_channel_stride_fixed/costs.hpp"
 #include "stages/08_multi_channel_stride_fixed/search.hpp"
 

@@ -9,7 +9,7 @@
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"
-#include "common/planning/two_stage_division.hpp"
+#include "stages/09_cuconv_two_stage/division.hpp"
 
 namespace halo::cuconv_two_stage {
 

@@ -6,7 +6,7 @@
 #include "common/harness/traffic/cost.hpp"
 #include "common/planning/implicit_gemm.hpp"
 #include "common/planning/pointwise_tile.hpp"
-#include "common/planning/two_stage_division.hpp"
+#include "stages/09_cuconv_two_stage/division.hpp"
 
 namespace halo::cuconv_two_stage {
 

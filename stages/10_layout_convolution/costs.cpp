@@ -3,7 +3,7 @@
 
 #include "common/harness/families/conv2d.hpp"
 #include "common/harness/traffic/tally.hpp"
-#include "common/planning/layout_choice.hpp"
+#include "common/network/layout_choice.hpp"
 
 namespace halo::layout_convolution {
 
@@ -163,8 +163,9 @@ std::string described(const Division& division) {
 }
 
 std::string plan(const ConvLayer& layer, const std::string& gpu) {
-  const std::vector<Thresholds> all =
-      gpu.empty() ? published_thresholds() : std::vector{published_thresholds_of(gpu)};
+  const std::vector<network::Thresholds> all =
+      gpu.empty() ? network::published_thresholds()
+                  : std::vector{network::published_thresholds_of(gpu)};
   return explain(layer, all);
 }
 

@@ -61,7 +61,7 @@ std::vector<Contender> listed() {
   std::vector<Contender> all;
   // A line for each list.
   for (const std::vector<Contender>& list :
-       {planning::window_contenders(), planning::paper_contenders(),
+       {planning::window_contenders(), paper_contenders(),
         multi_channel_stride_fixed::register_tile_contenders(),
         multi_channel_stride_fixed::winograd_contenders(),
         multi_channel_stride_fixed::fourier_contenders(), cuconv_two_stage::pointwise_contenders(),

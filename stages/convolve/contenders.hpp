@@ -21,6 +21,10 @@ enum class Products {
   split_tf32,  // and with tensor cores, each factor in two parts of TF32: nearly float's accuracy
 };
 
+/// The course's own kernels as the papers have them: filter_group of stage 06, which takes nearly every
+/// layer; stride_fixed_32 and stride_fixed_64 of stage 08; two_stage of stage 09.
+std::vector<planning::Contender> paper_contenders();
+
 /// All contenders of the kind. One that is added is known to the rule once that is fitted again; until then it is chosen
 /// only where no other takes the layer.
 const std::vector<planning::Contender>& contenders(Products products);

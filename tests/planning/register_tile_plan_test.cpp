@@ -8,7 +8,7 @@
 #include "common/data/layer_table.hpp"
 #include "common/gpus/gpu_figures.hpp"
 #include "tests/catch.hpp"
-#include "tests/planning/small_gpu.hpp"
+#include "tests/gpus/small_gpu.hpp"
 
 using namespace halo;
 using namespace halo::multi_channel_stride_fixed;

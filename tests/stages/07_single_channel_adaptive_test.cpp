@@ -11,12 +11,12 @@
 
 #include "common/conv/layer_inputs.hpp"
 #include "common/gpus/present_gpu.hpp"
-#include "common/planning/measure/kernels.hpp"
-#include "common/planning/measure/measure.hpp"
 #include "stages/07_single_channel_adaptive/adaptive.hpp"
 #include "stages/07_single_channel_adaptive/costs.hpp"
+#include "stages/07_single_channel_adaptive/measure/kernels.hpp"
+#include "stages/07_single_channel_adaptive/measure/measure.hpp"
 #include "tests/catch.hpp"
-#include "tests/planning/small_gpu.hpp"
+#include "tests/gpus/small_gpu.hpp"
 #include "tests/stages/stage.hpp"
 #include "tests/stages/stage_checks.hpp"
 
@@ -352,10 +352,9 @@ TEST_CASE("filters over SMs are tried with the next strip and the next filters a
   int both = 0;
   for (const Trial<ConvLayer>& trial : trials(variant, test::seed())) {
     if (trial.on != TrialOn::tiny_gpu || !refusal(variant, trial.problem).empty()) continue;
-    const single_channel::Plan plan =
-        single_channel::plan(gpus::present_gpu(), single_channel::problem_of(trial.problem),
-                             {.only = single_channel::Method::filters_over_sms});
-    const single_channel::Division division = single_channel::divide(plan, trial.problem);
+    const Plan plan =
+        plan(gpus::present_gpu(), problem_of(trial.problem), {.only = Method::filters_over_sms});
+    const Division division = divide(plan, trial.problem);
     both += strips(division) > 1 && groups(division) > 1;
   }
   CHECK(both > 0);

@@ -55,6 +55,28 @@ TEST_CASE("convolve: what it costs is what the chosen kernel costs") {
   test::require_traffic(convolve::stage(), kLayers);
 }
 
+TEST_CASE("convolve: the papers' contenders say how they divide a layer") {
+  const gpus::GpuLimits h200 = gpus::limits_of(gpus::built_in_gpu("h200"));
+  const std::vector<planning::Contender> all = convolve::paper_contenders();
+  const auto work_of = [&](const std::string& name, const char* label) {
+    const auto at = std::find_if(all.begin(), all.end(), [&](const planning::Contender& one) {
+      return one.variant == name;
+    });
+    REQUIRE(at != all.end());
+    const ConvLayer layer = conv::parse_label(label);
+    REQUIRE(at->refuses(layer, h200).empty());
+    return at->work(layer, h200);
+  };
+  const planning::LaunchWork direct = work_of("filter_group", "56-2-3-64-16");
+  CHECK(direct.blocks == 2 * 7 * 2 * 8);  // tiles of 8 rows and 32 columns, 8 filters
+  CHECK(direct.resident == 8);
+  CHECK(direct.steps == 144);
+  CHECK(work_of("two_stage", "56-1-1-64-16").launches == 1);
+  CHECK(work_of("two_stage", "56-1-3-64-16").launches == 2);
+  CHECK(work_of("stride_fixed_32", "56-1-3-64-16").steps == 18);
+  CHECK(work_of("stride_fixed_64", "56-1-3-64-16").steps == 9);
+}
+
 TEST_CASE("convolve: contenders have variants, take what they say, and every rule knows them") {
   test::usable_backend();
   const auto& contenders = all_contenders();

@@ -1,4 +1,4 @@
-#include "common/planning/block_plan.hpp"
+#include "stages/08_multi_channel_stride_fixed/block_plan.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -21,7 +21,7 @@
 
 #include "common/conv/layer.hpp"
 #include "common/gpus/gpu_figures.hpp"
-#include "common/planning/block.hpp"
+#include "stages/08_multi_channel_stride_fixed/block.hpp"
 
 namespace halo::multi_channel_stride_fixed {
 

@@ -1,7 +1,5 @@
 // Stage 08's planner: the paper's own numbers, and what must hold of every block, against walks over
 // all taps that share no code with it.
-#include "common/planning/block_plan.hpp"
-
 #include <algorithm>
 #include <random>
 #include <set>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "common/data/layer_table.hpp"
+#include "stages/08_multi_channel_stride_fixed/block_plan.hpp"
 #include "tests/catch.hpp"
 
 using namespace halo;

@@ -1,4 +1,4 @@
-#include "common/planning/measure/measure.hpp"
+#include "stages/07_single_channel_adaptive/measure/measure.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,11 +16,11 @@
 #include "common/harness/core/program.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "common/json/json.hpp"
-#include "common/planning/measure/kernels.hpp"
-#include "common/planning/single_channel_plan.hpp"
 #include "common/report/command_line.hpp"
+#include "stages/07_single_channel_adaptive/measure/kernels.hpp"
+#include "stages/07_single_channel_adaptive/plan.hpp"
 
-namespace halo::planning::measure {
+namespace halo::single_channel_adaptive::measure {
 
 namespace {
 
@@ -336,11 +336,10 @@ std::string render(const Measured& measured) {
   line("latency (cycles)", [](const gpus::GpuFigures& gpu) { return gpu.latency_cycles; });
   line("clock (MHz)", [](const gpus::GpuFigures& gpu) { return gpu.clock_mhz; });
   line("bandwidth (GB/s)", [](const gpus::GpuFigures& gpu) { return gpu.bandwidth_gb_s; });
-  line("bytes per cycle", single_channel::bytes_per_cycle);
-  line("V_s (bytes)", [](const gpus::GpuFigures& gpu) {
-    return single_channel::volume_to_hide_latency(gpu).whole_bytes;
-  });
-  line("loads in flight per thread", single_channel::loads_per_thread);
+  line("bytes per cycle", bytes_per_cycle);
+  line("V_s (bytes)",
+       [](const gpus::GpuFigures& gpu) { return volume_to_hide_latency(gpu).whole_bytes; });
+  line("loads in flight per thread", loads_per_thread);
   line("N_FMA, 2 FMAs/core/cycle as printed", [](const gpus::GpuFigures& gpu) {
     return gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_printed);
   });
@@ -385,13 +384,13 @@ std::string to_json(const Results& run, const Measured& measured) {
   Value figures = Value::object({{"name", measured.figures.name}});
   for_each_figure(measured.figures, [&](const char* name, auto value) { figures[name] = value; });
   const auto derived = [](const gpus::GpuFigures& gpu) -> Value {
-    const single_channel::VolumeToHideLatency volume = single_channel::volume_to_hide_latency(gpu);
+    const VolumeToHideLatency volume = volume_to_hide_latency(gpu);
     return Value::object(
         {{"latency_cycles", gpu.latency_cycles},
-         {"bytes_per_cycle", single_channel::bytes_per_cycle(gpu)},
+         {"bytes_per_cycle", bytes_per_cycle(gpu)},
          {"V_s", volume.whole_bytes},
          {"loads_per_sm", volume.words_per_sm},
-         {"loads_per_thread", single_channel::loads_per_thread(gpu)},
+         {"loads_per_thread", loads_per_thread(gpu)},
          {"N_FMA_as_printed", gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_printed)},
          {"N_FMA_as_hardware", gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_hardware)}});
   };
@@ -476,11 +475,11 @@ gpus::GpuFigures figures_from_file(const std::string& path) {
       figures.at(name).get_to(value);
       gpu.sources.push_back({name, path});
     });
-    single_channel::require_usable(gpu);
+    require_usable(gpu);
     return gpu;
   } catch (const json::Error& error) {
     throw std::invalid_argument(path + ": not a file that --measure wrote: " + error.what());
   }
 }
 
-}  // namespace halo::planning::measure
+}  // namespace halo::single_channel_adaptive::measure

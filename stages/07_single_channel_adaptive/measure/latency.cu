@@ -7,9 +7,9 @@
 //            disturbs; a random order, so that nothing can be foreseen.
 // Must cost  one request of one sector for every step.
 // Run        build/stages/07_single_channel_adaptive-cuda --measure
-#include "common/planning/measure/kernels.hpp"
+#include "stages/07_single_channel_adaptive/measure/kernels.hpp"
 
-namespace halo::planning::measure {
+namespace halo::single_channel_adaptive::measure {
 
 __global__ void chase_kernel(const unsigned* next,  // [cells], the index of the next cell
                              unsigned start, int warm_steps, int steps,
@@ -34,4 +34,4 @@ cudaError_t chase(const unsigned* next, unsigned start, int warm_steps, int step
   return cudaGetLastError();
 }
 
-}  // namespace halo::planning::measure
+}  // namespace halo::single_channel_adaptive::measure

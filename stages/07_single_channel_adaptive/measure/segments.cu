@@ -7,9 +7,9 @@
 // Must cost  16 requests a warp, of 4 sectors each, whatever the size: a warp reads 128 bytes in one,
 //            two or four pieces (and fewer sectors only where two pieces are neighbours by chance).
 // Run        build/stages/07_single_channel_adaptive-cuda --measure
-#include "common/planning/measure/kernels.hpp"
+#include "stages/07_single_channel_adaptive/measure/kernels.hpp"
 
-namespace halo::planning::measure {
+namespace halo::single_channel_adaptive::measure {
 
 template <int kLanes>
 __global__ void segments_kernel(const float* data,  // [2^log2_segments][kLanes]
@@ -38,4 +38,4 @@ cudaError_t segments(const float* data, float* sums, int lanes, int log2_segment
   return cudaGetLastError();
 }
 
-}  // namespace halo::planning::measure
+}  // namespace halo::single_channel_adaptive::measure

@@ -1,4 +1,4 @@
-#include "common/planning/layout_choice.hpp"
+#include "common/network/layout_choice.hpp"
 
 #include <cmath>
 #include <stdexcept>
@@ -6,7 +6,7 @@
 #include "common/data/layer_table.hpp"
 #include "tests/catch.hpp"
 
-using namespace halo::layout_convolution;
+using namespace halo::network;
 using halo::conv::ConvLayer;
 using halo::conv::Layout;
 

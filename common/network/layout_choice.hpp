@@ -18,7 +18,7 @@
 #include "common/conv/layer.hpp"
 #include "common/conv/layout.hpp"
 
-namespace halo::layout_convolution {
+namespace halo::network {
 
 struct Thresholds {
   std::string name;     // "Titan Black"
@@ -81,4 +81,4 @@ struct Fit {
 };
 Fit fit(std::span<const LayerTimes> layers);
 
-}  // namespace halo::layout_convolution
+}  // namespace halo::network

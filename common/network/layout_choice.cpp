@@ -1,11 +1,11 @@
-#include "common/planning/layout_choice.hpp"
+#include "common/network/layout_choice.hpp"
 
 #include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <tuple>
 
-namespace halo::layout_convolution {
+namespace halo::network {
 
 namespace {
 
@@ -124,4 +124,4 @@ Fit fit(std::span<const LayerTimes> layers) {
   return best;
 }
 
-}  // namespace halo::layout_convolution
+}  // namespace halo::network

@@ -28,9 +28,9 @@
 
 #include "common/conv/layer.hpp"
 #include "common/gpus/gpu_figures.hpp"
-#include "common/planning/single_channel_division.hpp"
+#include "stages/07_single_channel_adaptive/division.hpp"
 
-namespace halo::single_channel {
+namespace halo::single_channel_adaptive {
 
 /// The paper's launch (section 4): two blocks an SM, of 512 threads. The kernels' files say so too.
 inline constexpr int kBlocksPerSm = 2;
@@ -229,4 +229,4 @@ bool same_division(const Plan& a, const Plan& b);
 std::string where_fma_counts_differ(const gpus::GpuFigures& gpu, std::span<const Problem> problems,
                                     const PlanOptions& options = {});
 
-}  // namespace halo::single_channel
+}  // namespace halo::single_channel_adaptive

@@ -1,14 +1,16 @@
 #include <algorithm>
 
-#include "common/planning/block_plan.hpp"
-#include "common/planning/contender.hpp"
-#include "common/planning/two_stage_division.hpp"
+#include "stages/08_multi_channel_stride_fixed/block_plan.hpp"
+#include "stages/09_cuconv_two_stage/division.hpp"
+#include "stages/convolve/contenders.hpp"
 
-namespace halo::planning {
+namespace halo::convolve {
 
 namespace {
 
 using conv::ConvLayer;
+using planning::Contender;
+using planning::LaunchWork;
 
 constexpr int kThreadsOfAnSm = 2048;
 constexpr double kFloat = 4e-6;  // megabytes
@@ -107,4 +109,4 @@ std::vector<Contender> paper_contenders() {
           stride_fixed("stride_fixed_64", multi_channel_stride_fixed::kSegment64), two_stage()};
 }
 
-}  // namespace halo::planning
+}  // namespace halo::convolve

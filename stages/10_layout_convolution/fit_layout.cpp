@@ -6,13 +6,13 @@
 #include <set>
 
 #include "common/harness/core/program.hpp"
-#include "common/planning/layout_choice.hpp"
+#include "common/network/layout_choice.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/json.hpp"
 #include "common/report/rows.hpp"
 #include "common/report/text.hpp"
 
-namespace halo::layout_convolution {
+namespace halo::network {
 
 namespace {
 
@@ -170,9 +170,9 @@ int run(int argc, const char* const* argv) {
 
 }  // namespace
 
-}  // namespace halo::layout_convolution
+}  // namespace halo::network
 
 int main(int argc, char** argv) {
   return halo::guarded_main("10_layout_convolution-fit",
-                            [&] { return halo::layout_convolution::run(argc, argv); });
+                            [&] { return halo::network::run(argc, argv); });
 }

@@ -1,4 +1,4 @@
-#include "common/planning/single_channel_plan.hpp"
+#include "stages/07_single_channel_adaptive/plan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include "common/conv/quotient.hpp"
 #include "common/report/command_line.hpp"
 
-namespace halo::single_channel {
+namespace halo::single_channel_adaptive {
 
 namespace {
 
@@ -522,4 +522,4 @@ std::string where_fma_counts_differ(const gpus::GpuFigures& gpu, std::span<const
   return text;
 }
 
-}  // namespace halo::single_channel
+}  // namespace halo::single_channel_adaptive

@@ -8,7 +8,7 @@
 #include "common/gpus/gpu_figures.hpp"
 #include "common/harness/backend/backend.hpp"
 
-namespace halo::planning::measure {
+namespace halo::single_channel_adaptive::measure {
 
 /// Whether --measure is among the arguments.
 bool asked_for(int argc, const char* const* argv);
@@ -25,4 +25,4 @@ std::vector<std::string> check(Backend& backend, std::uint64_t seed);
 /// line, if it can't be read or holds none.
 gpus::GpuFigures figures_from_file(const std::string& path);
 
-}  // namespace halo::planning::measure
+}  // namespace halo::single_channel_adaptive::measure

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime.h>
 
-namespace halo::planning::measure {
+namespace halo::single_channel_adaptive::measure {
 
 /// What one thread found that went from cell to cell.
 struct Chase {
@@ -42,4 +42,4 @@ __host__ __device__ inline unsigned scattered_place(unsigned i, int bits) {
   return i;
 }
 
-}  // namespace halo::planning::measure
+}  // namespace halo::single_channel_adaptive::measure

@@ -1,7 +1,5 @@
 // Stage 07's planner: the paper's own numbers, cases computed by hand, and the properties that
 // every plan must have, against a search that tries every divisor.
-#include "common/planning/single_channel_plan.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -12,11 +10,12 @@
 #include <vector>
 
 #include "common/data/layer_table.hpp"
+#include "stages/07_single_channel_adaptive/plan.hpp"
 #include "tests/catch.hpp"
-#include "tests/planning/small_gpu.hpp"
+#include "tests/gpus/small_gpu.hpp"
 
 using namespace halo;
-using namespace halo::single_channel;
+using namespace halo::single_channel_adaptive;
 using halo::conv::ConvLayer;
 using halo::test::Approx;
 using halo::test::contains;

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "common/conv/quotient.hpp"
-#include "common/planning/single_channel_plan.hpp"
+#include "stages/07_single_channel_adaptive/plan.hpp"
 
-namespace halo::single_channel {
+namespace halo::single_channel_adaptive {
 
 namespace {
 
@@ -144,4 +144,4 @@ int groups(const Division& division) {
   return static_cast<int>(quotient_up(division.block_filters, division.filters));
 }
 
-}  // namespace halo::single_channel
+}  // namespace halo::single_channel_adaptive

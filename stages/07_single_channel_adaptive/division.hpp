@@ -1,8 +1,8 @@
 // What the kernels of stage 07 are told of a block's share of a layer. Plain numbers: host and device
-// both use them. single_channel_plan.hpp says how a Division is made.
+// both use them. plan.hpp says how a Division is made.
 #pragma once
 
-namespace halo::single_channel {
+namespace halo::single_channel_adaptive {
 
 /// How the outputs of one image are dealt to blocks: an SM's share of rows of outputs and filters, a
 /// block's part of the share, and a piece, which a block has on chip at a time. The last of each are
@@ -31,4 +31,4 @@ struct Division {
   }
 };
 
-}  // namespace halo::single_channel
+}  // namespace halo::single_channel_adaptive

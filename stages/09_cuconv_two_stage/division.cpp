@@ -1,4 +1,4 @@
-#include "common/planning/two_stage_division.hpp"
+#include "stages/09_cuconv_two_stage/division.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -6,7 +6,7 @@
 //            computed at once, one by each thread of the block.
 // Must cost  per warp of 32 outputs and tap 1 request for the signal, of 4 sectors (5 when it does
 //            not begin on one), and 1 request of 1 sector for the mask; then 1 store of 4 sectors.
-//            With 9 taps 57.0 bytes an output, where 8 is the least possible.
+//            With 9 taps 57.0 bytes per output, where 8 is the least possible.
 // Run        ./halo run 02 --variant single_block
 #include <cuda_runtime.h>
 
@@ -23,7 +23,7 @@ __global__ void single_block_kernel(const float* input,  // [n]
   const int halo = (width - 1) / 2;
 
   // The threads stand side by side and step by blockDim.x, so a warp reads neighbours. Giving each
-  // thread a run of its own, as on a CPU, would cost up to 32 sectors a request instead of 4 or 5.
+  // thread its own run, as on a CPU, would cost up to 32 sectors per request instead of 4 or 5.
   for (int i = first + threadIdx.x; i < last; i += blockDim.x) {
     float sum = 0.0f;
     for (int j = 0; j < width; ++j) {
@@ -36,7 +36,7 @@ __global__ void single_block_kernel(const float* input,  // [n]
 // [/doc:kernel]
 
 static int launch(const Conv1dCall& c) {
-  // One block lives on one multiprocessor: the others (an H200 has 132) stay idle.
+  // One block runs on one multiprocessor: the others (an H200 has 132) stay idle.
   single_block_kernel<<<1, c.threads>>>(c.input, c.mask, c.output, c.length, c.mask_width, c.first,
                                         c.last);
   return cudaGetLastError();

@@ -1,11 +1,11 @@
-// Stage 02, step 2: one thread an output.
+// Stage 02, step 2: one thread per output.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
 // Changed    since 1_single_block: as many blocks as the outputs need, spread over the whole GPU.
 //            The loop over the signal is gone.
 // Must cost  the same: per warp and tap 1 request of 4 or 5 sectors for the signal and 1 of 1
-//            sector for the mask; then 1 store of 4 sectors. With 9 taps 57.0 bytes an output: the
+//            sector for the mask; then 1 store of 4 sectors. With 9 taps 57.0 bytes per output: the
 //            grid changes who does the work, not how much is moved.
 // Run        ./halo run 02 --variant grid
 #include <cuda_runtime.h>

@@ -5,7 +5,7 @@
 // Changed    since 02 grid: the mask is a __constant__ array. All lanes of a warp read the same
 //            tap, and the constant cache hands one value to all of them.
 // Must cost  per warp of 32 outputs and tap 1 request of 4 or 5 sectors for the signal, none for
-//            the mask; then 1 store of 4 sectors. With 9 taps 48.0 bytes an output. Half the
+//            the mask; then 1 store of 4 sectors. With 9 taps 48.0 bytes per output. Half the
 //            requests of 02 grid are gone, but only a sixth of its bytes: a tap was one sector.
 // Run        ./halo run 03 --variant constant
 #include <cuda_runtime.h>
@@ -30,8 +30,8 @@ __global__ void constant_kernel(const float* input,  // [n]
   float sum = 0.0f;
   for (int j = 0; j < width; ++j) {
     const int k = i - halo + j;
-    // j is the same in all lanes, so this is one constant read a warp. An index that differed from
-    // lane to lane would be read one address after the other.
+    // j is the same in all lanes, so this is one constant read per warp. An index that differed
+    // from lane to lane would be read one address after the other.
     if (k >= 0 && k < n) sum += input[k] * mask_constant[j];
   }
   output[i] = sum;

@@ -2,13 +2,13 @@
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
-// Changed    since 03 constant: a cell of the signal is read from global memory once a block, not
-//            once a tap. The block writes its tile and the halo on both sides to shared memory,
-//            waits, and computes from there.
+// Changed    since 03 constant: a cell of the signal is read from global memory once per block,
+//            not once per tap. The block writes its tile and the halo on both sides to shared
+//            memory, waits, and computes from there.
 // Must cost  with 256 threads and 9 taps, per block: 264 cells loaded by 9 requests of 42 sectors
 //            together (03: 72 requests, 352 sectors) and stored to shared memory once; then per
 //            warp and tap 1 shared read without conflict; per warp 1 store of 4 sectors.
-//            9.25 bytes an output, where 8 is the least possible.
+//            9.25 bytes per output, where 8 is the least possible.
 // Run        ./halo run 04 --variant tiled_halo
 #include <cuda_runtime.h>
 

@@ -3,13 +3,13 @@
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
 // Changed    since 1 tiled_halo: a thread computes 20 or 36 neighbouring outputs, so that a cell, once
-//            in a register, serves as many of them, and shared memory is read 16 bytes at once. The
+//            in a register, serves as many of them, and shared memory is read 16 bytes at a time. The
 //            tile belongs to a warp, which waits for nobody else. All of a tile's loads are under
 //            way before the first is used: with one at a time, 31 taps took a third longer.
-// Must cost  9 taps, 20 outputs a thread: 5 requests of 17 sectors and the halo for a tile of 640
+// Must cost  9 taps, 20 outputs per thread: 5 requests of 17 sectors and the halo for a tile of 640
 //            outputs.
 //            In arithmetic, per 16 taps and thread: 320 multiply-adds, 9 shared reads, 16 taps.
-//            With 3 taps two reads are of 4 bytes a lane, and four lanes meet in a bank.
+//            With 3 taps two reads are of 4 bytes per lane, and four lanes meet in a bank.
 // Run        ./halo run 04 --variant warp_tile
 #include <cuda_runtime.h>
 
@@ -142,8 +142,8 @@ static int set_mask(const float* mask, int width) {
 }
 
 static int launch(const Conv1dCall& c) {
-  // More outputs a thread need fewer shared reads a multiply-add; fewer leave registers for more
-  // warps, which is what counts while memory is the limit.
+  // More outputs per thread need fewer shared reads per multiply-add; fewer leave registers for
+  // more warps, which is what counts while memory is the limit.
   return dispatch<20, 36>(c.mask_width <= 31 ? 20 : 36, [&](auto outputs) -> int {
     constexpr int kOutputs = outputs.value;
     // Cells from the last multiple of 16 bytes before a tile to its first cell.

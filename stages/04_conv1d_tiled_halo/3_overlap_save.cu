@@ -7,8 +7,8 @@
 //            thrown away, and the next tile begins there. Two tiles are one complex signal: the mask is real, so the one
 //            stays in the real part and the other in the imaginary part, and nothing has to be taken apart.
 // Must cost  1,023 taps: 3,072 outputs for 4,096 cells, so 9.4 bytes per output to and from memory; with the mask's spectrum
-//            and roots of unity 18.3 from the L1 cache. Some 120 operations instead of 2,046. Two barriers a block: all other
-//            exchanges stay within half a warp. Two blocks on an SM: registers for three would spill.
+//            and roots of unity 18.3 from the L1 cache. Some 120 operations instead of 2,046. Two barriers per block:
+//            all other exchanges stay within half a warp. Two blocks on an SM: registers for three would spill.
 // Run        ./halo run 04 --variant overlap_save --mask 1023
 #include <cuda_runtime.h>
 

@@ -7,8 +7,8 @@
 //            from global memory when a tap needs them.
 // Must cost  with 256 threads and 9 taps, per block: its cells by 8 requests of 4 sectors; 8 more
 //            requests of 1 sector for the taps that leave the tile, 4 at each end; then as 04.
-//            9.00 bytes an output, less than 04, whose tile does not begin on a sector. The price
-//            is a question in every tap.
+//            9.00 bytes per output, less than 04, whose tile does not begin on a sector. The
+//            price is a check in every tap.
 // Run        ./halo run 05 --variant tiled_cached
 #include <cuda_runtime.h>
 

@@ -1,14 +1,14 @@
-// Stage 05, step 2: four outputs a thread, and everything through the cache.
+// Stage 05, step 2: four outputs per thread, and everything through the cache.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
 // Changed    since 1 tiled_cached: no shared memory and no barrier. A thread reads the cells of its four
-//            outputs into registers, 16 bytes at once; its neighbours read most of them too, so they
+//            outputs into registers, 16 bytes at a time; its neighbours read most of them too, so they
 //            come from the L1 cache. The width is known when this is compiled, so a tap is an operand
 //            of the multiply-add and needs no instruction of its own.
-// Must cost  9 taps: 3 requests of 16 to 17 sectors and 1 of 16 for 128 outputs, so 16.5 bytes an
-//            output on the way to the L1 cache, and 8 beyond it. Each 8 taps more are two requests
-//            more and 8 registers more: for wide masks stage 04's warp_tile is faster.
+// Must cost  9 taps: 3 requests of 16 to 17 sectors and 1 of 16 for 128 outputs, so 16.5 bytes
+//            per output on the way to the L1 cache, and 8 beyond it. Each 8 taps more are two
+//            requests more and 8 registers more: for wide masks stage 04's warp_tile is faster.
 // Run        ./halo run 05 --variant quad
 #include <cuda_runtime.h>
 
@@ -21,9 +21,9 @@ constexpr int kWidestMask = 31;
 
 __constant__ float quad_mask[kWidestMask];
 
-// At most 32 registers (16 blocks of 128 threads a multiprocessor): a thread has 16 new bytes under
-// way, so it takes all 2,048 threads to keep the memory busy. The cells of more than 17 taps do not fit
-// into them: the compiler then keeps some in local memory, which costs more than it gains.
+// At most 32 registers (16 blocks of 128 threads per SM): a thread has 16 new bytes under way,
+// so it takes all 2,048 threads to keep the memory busy. The cells of more than 17 taps do
+// not fit into them: the compiler then keeps some in local memory, which costs more than it gains.
 //
 // Preconditions: input and output are 16-byte aligned; gridDim.x * kThreads * 4 >= n; the mask
 // given to set_mask has kWidth taps; 0 <= first, last <= n.

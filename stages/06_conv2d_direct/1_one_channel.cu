@@ -1,4 +1,4 @@
-// Stage 06, step 1: one image, one channel, one filter; one thread an output.
+// Stage 06, step 1: one image, one channel, one filter; one thread per output.
 //
 // Computes   output[p][q] = sum over r, s of input[p + r][q + s] * filter[r][s], for every place
 //            where the filter lies wholly on the image: P = H - R + 1 rows, Q = W - S + 1 columns.

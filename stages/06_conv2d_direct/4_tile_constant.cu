@@ -6,8 +6,8 @@
 //            ghost cells are zero.
 // Changed    since 3 stride_padding: for each channel the block loads the cells that its 8 x 32
 //            outputs need, the halo with them, and computes from there. Ghost cells are written as
-//            zeros once, so that no tap asks where it lies. The filters lie in constant memory, which
-//            holds 16,384 floats: larger ones are refused.
+//            zeros once, so that no tap has to check where it lies. The filters lie in constant
+//            memory, which holds 16,384 floats: larger ones are refused.
 // Must cost  per block and channel, for a 3 x 3 filter: 10 rows of 34 cells by 20 requests (step 3:
 //            72 requests for cells and as many for taps); per warp and tap 1 shared read, without
 //            conflict if the stride is odd, and 1 constant read; 2 barriers.
@@ -22,7 +22,7 @@ namespace halo::conv2d_direct {
 constexpr int kTileRows = 8;
 constexpr int kTileColumns = 32;
 
-// Shared memory for a block, in floats. 48 KB is what every GPU gives without being asked, and leaves
+// Shared memory for a block, in floats. 48 KB is what every GPU gives by default, and leaves
 // room for four blocks on an SM with 228 KB. More can be asked for, and then fewer blocks fit.
 constexpr int kSharedFloats = 48 * 1024 / 4;
 
@@ -62,8 +62,8 @@ __global__ void tile_constant_kernel(const float* input,  // [N][C][H][W]
     // Each warp loads whole rows. The end of a row keeps only a few lanes busy (2 of 32 for a 3 x 3
     // filter); numbering the cells of the tile through would keep all busy, at the price of a
     // division for each cell.
-    // Not unrolled: nvcc would take four columns a turn, and lanes that have one more than others would go apart from them,
-    // with requests of their own.
+    // Not unrolled: nvcc would take four columns per turn, and lanes that have one more than
+    // the others would diverge, with requests of their own.
     // [doc:tile]
     for (int row = threadIdx.y; row < tile_rows; row += kTileRows) {
       const int h = first_h + row;

@@ -19,7 +19,7 @@ namespace halo::conv2d_direct {
 constexpr int kTileRows = 8;
 constexpr int kTileColumns = 32;
 
-constexpr int kSharedFloats = 48 * 1024 / 4;  // what every GPU gives a block without being asked
+constexpr int kSharedFloats = 48 * 1024 / 4;  // what every GPU gives a block by default
 
 // Preconditions: blocks of kTileColumns x kTileRows threads, for each of N * K planes as many as tiles
 // are needed to cover P x Q; dynamic shared memory holds the tile and the taps of a

@@ -20,7 +20,7 @@ namespace halo::conv2d_direct {
 constexpr int kTileRows = 8;
 constexpr int kTileColumns = 32;
 
-constexpr int kSharedFloats = 48 * 1024 / 4;  // what every GPU gives a block without being asked
+constexpr int kSharedFloats = 48 * 1024 / 4;  // what every GPU gives a block by default
 
 // With more of them a tile is loaded less often; but each is a sum in every thread's registers, and
 // with fewer filters than that in the layer they are idle.

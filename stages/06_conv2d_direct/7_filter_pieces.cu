@@ -19,7 +19,7 @@ namespace halo::conv2d_direct {
 constexpr int kTileRows = 8;
 constexpr int kTileColumns = 32;
 
-constexpr int kSharedFloats = 48 * 1024 / 4;  // what every GPU gives a block without being asked
+constexpr int kSharedFloats = 48 * 1024 / 4;  // what every GPU gives a block by default
 constexpr int kFilterGroup = 8;
 
 // How much of a filter's channel is worked through at a time: always one run in memory.

@@ -5,8 +5,8 @@
 //                * filters[k][c][r][s];
 //            two to four channels; ghost cells are zero.
 // Changed    since 7 filter_pieces: with so few channels the whole window of an output fits into a thread's
-//            registers. So the loops change places: a thread loads the windows of up to eight outputs
-//            once, straight from global memory, and the filters go by, one after the other. Products and
+//            registers. So the loops are swapped: a thread loads the windows of up to eight outputs
+//            once, straight from global memory, and the filters pass by, one after the other. Products and
 //            stores are then mixed evenly, instead of a long sum and all stores after it.
 // Must cost  each output once, as a quad of a row where Q is a multiple of four and there is no stride. The
 //            input as often as there are groups of filters, a cell for each thread whose window has it:
@@ -49,14 +49,14 @@ __global__ void __launch_bounds__(kMostWindowThreads)
   const int q = (blockIdx.x * blockDim.x + threadIdx.x) * kColumns;
   const bool has_output = p < layer.P && q < layer.Q;
 
-  // Taps and windows are on their way together.
+  // Taps and windows are under way together.
   const float* of_block = filters + first_k * kTaps;
   for (int i = threadIdx.y * blockDim.x + threadIdx.x; i < many * kTaps;
        i += blockDim.x * blockDim.y) {
     __pipeline_memcpy_async(taps + i / kTaps * kPitch + i % kTaps, of_block + i, sizeof(float));
   }
   __pipeline_commit();
-  let_next_launch_begin();  // where calls overlap; else both do nothing
+  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
   wait_for_launches_before();
   constexpr int kHigh = (kRows - 1) * kStride + kSize, kWide = kColumns + kSize - 1;
   float window[kChannels][kHigh][kWide];

@@ -3,8 +3,8 @@
 // Computes   output[n][k][p][q] = sum over r, s of input[n][p + r - padding_h][q + s - padding_w] *
 //            filters[k][r][s]: one channel, stride 1; cells that do not exist are zero.
 // Changed    since 06: while a block computes the strip of the map that it has in shared memory,
-//            the next strip is on its way into registers. The division is fixed: 16 filters and a
-//            band of 16 rows a block, strips of 4.
+//            the next strip is on its way into registers. The division is fixed: 16 filters and
+//            a band of 16 rows per block, strips of 4.
 // Must cost  the map once for every 16 filters, R - 1 rows more for every strip of 4; the filters
 //            once for every band; each output once, in whole sectors where the strip begins on one.
 // Run        ./halo run 07 --variant prefetch
@@ -15,7 +15,7 @@
 
 namespace halo::single_channel_adaptive {
 
-constexpr int kThreads = 512;  // of a block; two blocks an SM, so a thread has 64 registers
+constexpr int kThreads = 512;  // of a block; two blocks per SM, so a thread has 64 registers
 constexpr int kAhead = 24;     // of them for the next strip
 constexpr int kFilters = 16;   // of a block
 constexpr int kBand = 16;      // rows of outputs of a block

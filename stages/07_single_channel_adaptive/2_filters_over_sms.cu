@@ -3,12 +3,12 @@
 // Computes   output[n][k][p][q] = sum over r, s of input[n][p + r - padding_h][q + s - padding_w] *
 //            filters[k][r][s]: one channel, stride 1; cells that do not exist are zero.
 // Changed    since 1 prefetch: how the work is divided, by the paper's first method (formulas 4 to 6).
-//            The planner says how large a piece is. An SM has its filters for good; the whole map goes
-//            by, strip after strip. Only if its filters do not all fit, it goes by once more.
+//            The planner says how large a piece is. An SM keeps its filters; the whole map passes
+//            by, strip after strip. Only if its filters do not all fit, the map passes by again.
 // Must cost  the map once for every SM that has filters, and R - 1 rows more for every strip; each
 //            filter once for each of the SM's blocks that needs it; each output once.
 // Run        ./halo run 07 --variant filters_over_sms
-// Over 120 lines: but for the division it is step 1 once more, so that diff shows the division.
+// Over 120 lines: apart from the division it is step 1 again, so that diff shows the division.
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"
@@ -16,7 +16,7 @@
 
 namespace halo::single_channel_adaptive {
 
-constexpr int kThreads = 512;  // of a block; two blocks an SM, so a thread has 64 registers
+constexpr int kThreads = 512;  // of a block; two blocks per SM, so a thread has 64 registers
 constexpr int kAhead = 24;     // of them for the next piece
 
 // The row of the map with which the windows of output row p begin, as far as such a row exists.
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int share = blockIdx.x % division.shares;
   const int part = blockIdx.x / division.shares % parts;
   const int n = blockIdx.x / division.shares / parts;
-  // The SM has its filters for good; its two blocks halve them, or else the rows that go by.
+  // The SM keeps its filters; its two blocks halve them, or else the rows that pass by.
   const int sm_k = share * division.sm_filters;
   const int first_k = sm_k + (halves_filters ? part * division.block_filters : 0);
   const int last_k =

@@ -2,13 +2,13 @@
 //
 // Computes   output[n][k][p][q] = sum over r, s of input[n][p + r - padding_h][q + s - padding_w] *
 //            filters[k][r][s]: one channel, stride 1; cells that do not exist are zero.
-// Changed    since 2 filters_over_sms: what stays and what goes by have changed places, which is the
-//            paper's second method (formulas 7 to 9). An SM has its rows of the map for good; all
-//            filters go by, group after group. Only if its rows do not all fit, they go by once more.
+// Changed    since 2 filters_over_sms: what stays and what passes by have been swapped, which is the
+//            paper's second method (formulas 7 to 9). An SM keeps its rows of the map; all filters
+//            pass by, group after group. Only if its rows do not all fit, the filters pass by again.
 // Must cost  the map once, and R - 1 rows more for every SM; all filters once for every SM, or
 //            twice where its blocks halve the rows; each output once.
 // Run        ./halo run 07 --variant map_over_sms
-// Over 120 lines: but for the division it is step 1 once more, so that diff shows the division.
+// Over 120 lines: apart from the division it is step 1 again, so that diff shows the division.
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"
@@ -16,7 +16,7 @@
 
 namespace halo::single_channel_adaptive {
 
-constexpr int kThreads = 512;  // of a block; two blocks an SM, so a thread has 64 registers
+constexpr int kThreads = 512;  // of a block; two blocks per SM, so a thread has 64 registers
 constexpr int kAhead = 24;     // of them for the next piece
 
 // The row of the map with which the windows of output row p begin, as far as such a row exists.
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int share = blockIdx.x % division.shares;
   const int part = blockIdx.x / division.shares % parts;
   const int n = blockIdx.x / division.shares / parts;
-  // The SM has its rows for good; its two blocks halve them, or else the filters that go by.
+  // The SM keeps its rows; its two blocks halve them, or else the filters that pass by.
   const int sm_p = share * division.sm_rows;
   const int first_p = sm_p + (halves_rows ? part * division.block_rows : 0);
   const int last_p = min(min(first_p + division.block_rows, sm_p + division.sm_rows), layer.P);

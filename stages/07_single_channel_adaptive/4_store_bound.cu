@@ -4,8 +4,8 @@
 //                input[n][p * stride_h - padding_h + r][q * stride_w - padding_w + s] * filters[k][r][s]:
 //            one channel, filters of 1 x 1, 3 x 3 or 5 x 5; cells that do not exist are zero.
 // Changed    since 3 map_over_sms: no rule of bytes and latencies. A thread loads the window of four to
-//            eight outputs into registers, straight from global memory, once; filters go by, and each
-//            costs it a tap read for every four products or more, and whole quads to store.
+//            eight outputs into registers, straight from global memory, once; filters pass by,
+//            and each costs it a tap read for every four or more products, and whole quads to store.
 // Must cost  each output once, as a quad of a row where Q is a multiple of four. The map as often as
 //            there are groups of filters, a cell for each thread whose window has it: L1's work. A
 //            block's filters once for it, through shared memory.
@@ -48,17 +48,17 @@ __global__ void __launch_bounds__(kMostWindowThreads)
   const int q = (blockIdx.x * blockDim.x + threadIdx.x) * kColumns;
   const bool has_output = p < layer.P && q < layer.Q;
 
-  // Taps and window are on their way together: what follows waits for memory once.
+  // Taps and window are under way together: what follows waits for memory once.
   const float* of_block = filters + first_k * kTaps;
   for (int i = threadIdx.y * blockDim.x + threadIdx.x; i < many * kTaps;
        i += blockDim.x * blockDim.y) {
     __pipeline_memcpy_async(taps + i / kTaps * kPitch + i % kTaps, of_block + i, sizeof(float));
   }
   __pipeline_commit();
-  let_next_launch_begin();  // where calls overlap; else both do nothing
+  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
   wait_for_launches_before();
   // A tile in shared memory would be loaded with fewer requests. But its loops take longer than all
-  // of a small layer, and each cell is then in L1 anyhow.
+  // of a small layer, and each cell is then in L1 anyway.
   constexpr int kHigh = kRows + kSize - 1, kWide = kColumns + kSize - 1;
   float window[kHigh][kWide];
   const float* map = input + n * layer.H * layer.W;
@@ -150,7 +150,7 @@ static auto kernel_of(const WindowBlock& block) {
 
 int store_bound(const LayerCall& call, const WindowBlock& block) {
   LayerNumbers layer = call.layer;
-  if (block.one_row) {  // of 1 x 1 filters a plane's outputs are numbered through, as its cells are
+  if (block.one_row) {  // with 1 x 1 filters a plane is one long row, of outputs as of cells
     layer.W = layer.Q = layer.P * layer.Q;
     layer.H = layer.P = 1;
   }

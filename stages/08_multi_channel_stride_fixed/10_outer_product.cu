@@ -3,9 +3,9 @@
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
 //            not exist are zero.
-// Changed    since 4 stride_fixed: a thread has not one pixel but eight, and eight filters. Of a tap it reads
-//            8 + 8 values from shared memory and multiplies each with each, an outer product: 64 multiply-adds
-//            for 4 reads of 16 bytes. Step 4 needs 20 reads for as many.
+// Changed    since 4 stride_fixed: a thread has not one pixel but eight, and eight filters. For a
+//            tap it reads 8 + 8 values from shared memory and multiplies each with each, an outer
+//            product: 64 multiply-adds for 4 reads of 16 bytes. Step 4 needs 20 reads for as many.
 // Must cost  the input R * S times for each 64 filters, the filters once for each 128 pixels. 256 channels of
 //            56 x 56 (3.2 MB) and 256 filters of 3 x 3 (2.4 MB): 4 * 9 * 3.2 + 25 * 2.4 = 175 MB, nearly all
 //            of it from the L2 cache.
@@ -23,14 +23,14 @@ constexpr int kThreads = 128;  // each has 8 x 8 outputs
 long long packed_floats(const LayerNumbers& layer);
 int pack_filters(const float* filters, float* packed, const LayerNumbers& layer);
 
-// Preconditions: filters packed; gridDim.x = tiles of all filters * tiles of the pixels, which are numbered through
-// over all images; blockDim.x = kThreads.
+// Preconditions: filters packed; gridDim.x = tiles of all filters * tiles of the pixels, which
+// are numbered across all images; blockDim.x = kThreads.
 __global__ void __launch_bounds__(kThreads)
     outer_product_kernel(const float* input,   // [N][C][H][W]
                          const float* packed,  // [R * S][channels][row]
                          float* output,        // [N][K][P][Q]
                          const LayerNumbers layer) {
-  __shared__ float4 filters[2][kChannels][kTileFilters / 4];  // a segment in use, one on its way
+  __shared__ float4 filters[2][kChannels][kTileFilters / 4];  // a segment in use, one under way
   __shared__ float4 pixels[2][kChannels][kTilePixels / 4];
   const int groups = (layer.K - 1) / kTileFilters + 1, row = groups * kTileFilters;
   const int first_filter = blockIdx.x % groups * kTileFilters;
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kThreads)
   };
 
   // Four warps are 2 x 2. The lanes of a warp stand like this, filters down and pixels across, so that neighbours
-  // share filters or pixels: a read of 16 bytes a lane then takes two passes through the banks, not four.
+  // share filters or pixels: a read of 16 bytes per lane then takes two passes through the banks, not four.
   //    0  1  4  5  8  9 12 13
   //    2  3  6  7 10 11 14 15
   //   16 17 20 21 24 25 28 29

@@ -21,14 +21,14 @@ namespace halo::multi_channel_stride_fixed {
 long long winograd_f2_floats(const LayerNumbers& layer);
 int pack_winograd_f2(const float* filters, float* packed, const LayerNumbers& layer);
 
-// Preconditions: 3 x 3 filters, packed; stride 1; gridDim.x = groups of filters * groups of tiles, which are numbered
-// through over all images; blockDim.x = kThreads.
+// Preconditions: 3 x 3 filters, packed; stride 1; gridDim.x = groups of filters * groups of
+// tiles, which are numbered across all images; blockDim.x = kThreads.
 __global__ void __launch_bounds__(kThreads, 2)
     winograd_f2_kernel(const float* input,   // [N][C][H][W]
                        const float* packed,  // [segments][kPlaces][kChannels][row]
                        float* output,        // [N][K][P][Q]
                        const LayerNumbers layer) {
-  __shared__ float4 filters[2][kPlaces][kChannels][kTileFilters / 4];  // in use and on its way
+  __shared__ float4 filters[2][kPlaces][kChannels][kTileFilters / 4];  // in use and under way
   __shared__ float4 tiles[kPlaces][kChannels][kTiles / 4];
   const int groups = (layer.K - 1) / kTileFilters + 1, row = groups * kTileFilters;
   const int first_filter = blockIdx.x % groups * kTileFilters;

@@ -2,7 +2,7 @@
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p - padding_h + r][q - padding_w + s]; cells that do not exist are zero.
-// Changed    since 10 outer_product: what is a sum over taps for cells is one product for frequencies. Tiles of 16 x 16
+// Changed    since 10 outer_product: a sum over taps of cells becomes one product of frequencies. Tiles of 16 x 16
 //            cells are transformed (fourier_there), and each of their 144 frequencies is multiplied and added up
 //            over the channels, an outer product per thread; then they come back as 17 - R by 17 - S outputs. The
 //            number of products does not grow with the filter, until tiles have too few outputs.
@@ -18,14 +18,14 @@ namespace halo::multi_channel_stride_fixed {
 
 constexpr int kThreads = 256;
 
-// A block has one frequency of 64 filters and 64 tiles, 4 x 4 a thread, and goes through the channels eight by eight.
+// A block has one frequency of 64 filters and 64 tiles, 4 x 4 per thread, through the channels eight at a time.
 // Preconditions: gridDim.x = kFrequencies * filters / kSide * tiles / kSide; blockDim.x = kThreads.
 __global__ void __launch_bounds__(kThreads)
     fourier_products(const float2* packed,  // [kFrequencies][channels][filters]
                      const float2* input,   // [kFrequencies][channels][tiles]
                      float2* output,        // [kFrequencies][filters][tiles]
                      const int channels, const int filters, const int tiles) {
-  // Two complex numbers a float4. A segment is in use, one on its way.
+  // Two complex numbers per float4. A segment is in use, one under way.
   __shared__ float4 of_filters[2][kDepth][kSide / 2], of_tiles[2][kDepth][kSide / 2];
   const int groups = filters / kSide, frequency = blockIdx.x % kFrequencies;
   const int first_filter = blockIdx.x / kFrequencies % groups * kSide;

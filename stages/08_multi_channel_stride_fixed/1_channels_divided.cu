@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(1024)
   extern __shared__ float4 on_chip[];
   const int pitch = block.pitch;
   float* segment = reinterpret_cast<float*>(on_chip);        // [filters][pitch], in use
-  float* next_segment = segment + block.filters * pitch;     // [filters][pitch], on its way
+  float* next_segment = segment + block.filters * pitch;     // [filters][pitch], under way
   float* const ring = next_segment + block.filters * pitch;  // [ring][line], both
 
   const int part = blockIdx.x % parts;
@@ -49,13 +49,13 @@ __global__ void __launch_bounds__(1024)
   const int taps = layer.C * layer.R * layer.S;
   const int threads = blockDim.x * blockDim.y;
   const int thread = threadIdx.y * blockDim.x + threadIdx.x;
-  int lines = c_begin * block.channel_lines;  // up to here they are on chip or on their way
+  int lines = c_begin * block.channel_lines;  // up to here they are on chip or under way
   int count = 0;  // taps of the segment in use: in the first round there is none yet
   float sums[kFiltersPerThread] = {};
   Tap tap = first_tap_of_channel(block, c_begin);
   for (int first = begin - block.segment; first < end; first += block.segment) {
     if (first >= begin) {
-      // The segment is here, and nobody reads the places any more that the next one will take.
+      // The segment is here, and nobody still reads the places that the next one will take.
       __pipeline_wait_prior(0);
       __syncthreads();
     }
@@ -64,11 +64,11 @@ __global__ void __launch_bounds__(1024)
     if (next_count > 0) {
       // These copies are under way while the block computes, and need no registers. (Before Ampere there
       // is no such instruction: nvcc makes loads and stores of it, which wait.)
-      // The lanes of a warp read along a filter: with 8 taps a segment, 4 filters a request.
+      // The lanes of a warp read along a filter: with 8 taps per segment, 4 filters per request.
       for (int i = thread; i < block.filters * next_count; i += threads) {
         const int m = i / next_count;
         const int e = next + i % next_count;
-        const bool exists = first_filter + m < layer.K;  // else zeros are as good
+        const bool exists = first_filter + m < layer.K;  // else zeros will do
         const float* from = exists ? filters + (first_filter + m) * taps + e : filters;
         copy_or_zero_async<4>(next_segment + m * pitch + e - next, from, exists);
       }

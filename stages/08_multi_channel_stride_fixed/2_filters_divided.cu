@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(1024)
   const int first_filter = blockIdx.x * kFilters;
   for (int i = threadIdx.x; i < kFilters * taps; i += blockDim.x) {
     const int m = i / taps;
-    const bool exists = first_filter + m < layer.K;  // else zeros are as good
+    const bool exists = first_filter + m < layer.K;  // else zeros will do
     const float* from = exists ? filters + (first_filter + m) * taps + i % taps : filters;
     copy_or_zero_async<4>(own_filters + m * pitch + i % taps, from, exists);
   }
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(1024)
     const Target target = target_of(layer, block, corner);
     if (tile > 0) __syncthreads();  // the lines of the tile before have been read
 
-    // Segment by segment, as far as lines go: those that the next one needs are on their way.
+    // Segment by segment, as far as lines go: those that the next one needs are under way.
     int lines = 0;
     float sums[kFilters] = {};
     Tap tap = first_tap_of_channel(block, 0);

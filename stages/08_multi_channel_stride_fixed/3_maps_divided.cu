@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(1024)
   extern __shared__ float4 on_chip[];
   const int pitch = block.pitch;
   float* segment = reinterpret_cast<float*>(on_chip);        // [filters][pitch], in use
-  float* next_segment = segment + block.filters * pitch;     // [filters][pitch], on its way
+  float* next_segment = segment + block.filters * pitch;     // [filters][pitch], under way
   float* const maps = next_segment + block.filters * pitch;  // [C][channel_lines][line]
 
   const Corner corner = corner_of(block, blockIdx.x);
@@ -62,11 +62,11 @@ __global__ void __launch_bounds__(1024)
       const int next = first + block.segment;
       const int next_count = min(block.segment, taps - next);
       if (next_count > 0) {
-        // The lanes of a warp read along a filter: with 8 taps a segment, 4 filters a request.
+        // The lanes of a warp read along a filter: with 8 taps per segment, 4 filters per request.
         for (int i = thread; i < block.filters * next_count; i += threads) {
           const int m = i / next_count;
           const int e = next + i % next_count;
-          const bool exists = first_filter + m < layer.K;  // else zeros are as good
+          const bool exists = first_filter + m < layer.K;  // else zeros will do
           const float* from = exists ? filters + (first_filter + m) * taps + e : filters;
           copy_or_zero_async<4>(next_segment + m * pitch + e - next, from, exists);
         }

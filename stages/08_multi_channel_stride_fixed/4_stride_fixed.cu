@@ -4,9 +4,9 @@
 //            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
 //            not exist are zero.
 // Changed    since 3 maps_divided: both the filters and the maps are divided. A block has W'x target
-//            pixels and M' filters, and walks along the filters in segments of S bytes. S is no
-//            matter of the filter's size any more: 32 or 64 bytes, so that every read of filters is
-//            whole sectors; the lines that a segment touches are loaded to go with it.
+//            pixels and M' filters, and walks along the filters in segments of S bytes. S no
+//            longer depends on the filter's size: 32 or 64 bytes, so that every read of filters
+//            is whole sectors; the lines that a segment touches are loaded to go with it.
 // Must cost  the input once for each M' filters, the filters once for each W'x pixels. 512 channels of
 //            28 x 28 (1.6 MB) and 512 filters of 3 x 3 (9.4 MB), with 64 filters and 4 x 28 pixels:
 //            8 * 1.6 + 7 * 9.4 = 79 MB; the lines that tiles share and requests off the sector
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(1024)
   extern __shared__ float4 on_chip[];
   const int pitch = block.pitch;
   float* segment = reinterpret_cast<float*>(on_chip);        // [filters][pitch], in use
-  float* next_segment = segment + block.filters * pitch;     // [filters][pitch], on its way
+  float* next_segment = segment + block.filters * pitch;     // [filters][pitch], under way
   float* const ring = next_segment + block.filters * pitch;  // [ring][line], both
 
   // Blocks with the same pixels and other filters are neighbours: they run at the same time, and
@@ -46,14 +46,14 @@ __global__ void __launch_bounds__(1024)
   const int taps = layer.C * layer.R * layer.S;
   const int threads = blockDim.x * blockDim.y;
   const int thread = threadIdx.y * blockDim.x + threadIdx.x;
-  int lines = 0;  // that are here or on their way
+  int lines = 0;  // that are here or under way
   int count = 0;  // taps of the segment in use: in the first round there is none yet
   float sums[kFiltersPerThread] = {};
   Tap tap = first_tap_of_channel(block, 0);
   // [doc:rounds]
   for (int first = -block.segment; first < taps; first += block.segment) {
     if (first >= 0) {
-      // The segment is here, and nobody reads the places any more that the next one will take.
+      // The segment is here, and nobody still reads the places that the next one will take.
       __pipeline_wait_prior(0);
       __syncthreads();
     }
@@ -62,11 +62,11 @@ __global__ void __launch_bounds__(1024)
     if (next_count > 0) {
       // These copies are under way while the block computes, and need no registers. (Before Ampere there
       // is no such instruction: nvcc makes loads and stores of it, which wait.)
-      // The lanes of a warp read along a filter: with 8 taps a segment, 4 filters a request.
+      // The lanes of a warp read along a filter: with 8 taps per segment, 4 filters per request.
       for (int i = thread; i < block.filters * next_count; i += threads) {
         const int m = i / next_count;
         const int e = next + i % next_count;
-        const bool exists = first_filter + m < layer.K;  // else zeros are as good
+        const bool exists = first_filter + m < layer.K;  // else zeros will do
         const float* from = exists ? filters + (first_filter + m) * taps + e : filters;
         copy_or_zero_async<4>(next_segment + m * pitch + e - next, from, exists);
       }

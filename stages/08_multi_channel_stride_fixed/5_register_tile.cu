@@ -5,8 +5,8 @@
 //            not exist are zero.
 // Changed    since 4 stride_fixed: a thread has not one pixel but 4 or 8, and 8 or 16 filters, so that what it
 //            reads from shared memory feeds five times the multiply-adds. A segment is one tap of 16 channels,
-//            filters come packed in this order, and pixels are numbered through over all images. Two segments
-//            are on their way, and the numbers of the next channel while those of this one are multiplied.
+//            filters come packed in this order, and pixels are numbered across all images. Two segments are
+//            under way, and so are the numbers of the next channel while those of this one are multiplied.
 // Must cost  the input R * S times for each tile's filters, the filters once for each tile's pixels. 256
 //            channels of 56 x 56 (3.2 MB) and 256 filters of 3 x 3 (2.4 MB) in tiles of 64 x 128:
 //            4 * 9 * 3.2 + 25 * 2.4 = 175 MB, nearly all of it from the L2 cache.
@@ -133,9 +133,9 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
         read_quads<kRows>(next_filters + own_filter, filters[(c + 1) % 2]);
         read_quads<kColumns>(next_pixels + own_pixel, pixels[(c + 1) % 2]);
       }
-      // To and fro: at the turns, too, a multiply-add then shares a factor with the one before, and need not read it
-      // from the registers, of which it can read only two at once. (12 x 8 a thread gained 14 %, smaller
-      // tiles, whose order nvcc finds itself, lost 1 %.)
+      // Back and forth: at the turns, too, a multiply-add then shares a factor with the one
+      // before, and need not read it from the registers, of which it can read only two at once.
+      // (12 x 8 per thread gained 14 %, smaller tiles, whose order nvcc finds itself, lost 1 %.)
 #pragma unroll
       for (int j = 0; j < kTile.thread_pixels; ++j) {
 #pragma unroll
@@ -166,7 +166,7 @@ static int launch(const LayerCall& call, int parts) {
   const auto kernel = register_tile_kernel<kShape, kAtOnce, kFew>;
   const int floats = kTile.floats(kFew, parts, layer.P * layer.Q % 4 == 0);
   const int bytes = floats * static_cast<int>(sizeof(float));
-  if (bytes > 48 * 1024) {  // what a block gets without being asked for
+  if (bytes > 48 * 1024) {  // what a block gets by default
     const cudaError_t status =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (status != cudaSuccess) return status;

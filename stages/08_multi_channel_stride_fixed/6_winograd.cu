@@ -4,12 +4,12 @@
 //            * input[n][c][p - padding_h + r][q - padding_w + s]; cells that do not exist are zero.
 // Changed    fewer multiplications: a tile of 4 x 4 outputs of a 3 x 3 filter takes 36 of them for each channel
 //            and filter, not 144; 2 x 2 outputs take 16, not 36 (3 x 3), or 36, not 100 (5 x 5). Inputs, filters
-//            and sums are transformed for it, and between the transforms stand 16 or 36 products of matrices.
-//            Filters are transformed once, by pack; all else is in this kernel and never leaves the chip.
+//            and sums are transformed for this, and between the transforms are 16 or 36 products of matrices.
+//            Filters are transformed once, by pack; everything else is in this kernel and never leaves the chip.
 // Must cost  transformed filters (36 floats where there were 9) once for each 16 or 32 tiles, patches of the input
-//            once for each 32 or 64 filters. 512 channels of 28 x 28 and 512 filters of 3 x 3, tiles of 4 x 4, 64
-//            filters and 16 tiles a block: 37.7 MB of filters 4 times, 3.6 MB of patches 8 times, which is more than
-//            a direct method reads, for a quarter of its multiplications.
+//            once for each 32 or 64 filters. 512 channels of 28 x 28 and 512 filters of 3 x 3, tiles of
+//            4 x 4, 64 filters and 16 tiles per block: 37.7 MB of filters 4 times, 3.6 MB of patches 8
+//            times, which is more than a direct method reads, for a quarter of its multiplications.
 // Run        ./halo run 08 --variant winograd_4x4
 #include "stages/08_multi_channel_stride_fixed/cluster.cuh"
 #include "stages/08_multi_channel_stride_fixed/winograd.cuh"
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
   float sums[kOwn][kRows][kColumns] = {};
   cudaGridDependencySynchronize();  // where calls overlap: the input is there; else nothing
 
-  // In step s the patches of chunk s are on their way, those of chunk s - 1 are transformed, those of chunk s - 2
+  // In step s the patches of chunk s are under way, those of chunk s - 1 are transformed, those of chunk s - 2
   // multiplied, so that a step has one barrier and a warp is held up by none of its own copies. (Four more warps
   // that only copy and transform, while these only multiply, are slower: the copies are as many, in fewer warps.)
   constexpr int kLate =
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
   const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
   if (parts > 1) cluster.barrier_arrive();
 
-  // All frequencies of an output together: the sums change hands, in the place of what is needed no more.
+  // All frequencies of an output together: the sums are exchanged, in place of what is no longer needed.
   float* const exchange = weights;  // [kFrequencies][kPitch]
 #pragma unroll
   for (int f = 0; f < kOwn; ++f) {

@@ -4,15 +4,15 @@
 //            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
 //            not exist are zero.
 // Changed    since 6: transformed inputs and sums go through memory. In one kernel all frequencies of a tile must
-//            be on chip together, so a block has 16 or 32 tiles only and reads shared memory once for five or
-//            six multiply-adds. Between kernels each frequency is a product of matrices by itself, with tiles as
-//            large as one likes: 128 filters x 128 tiles a block, once for eight. And strides, which only
-//            the transforms see.
+//            be on chip together, so a block has only 16 or 32 tiles and reads shared memory
+//            once for five or six multiply-adds. Between kernels each frequency is a product of
+//            matrices by itself, with tiles as large as we like: 128 filters x 128 tiles per
+//            block, once for eight. And strides, which only the transforms see.
 // Must cost  36 floats for each tile of 16 outputs, written and read, of each channel and of each filter: 4.5
 //            times input and output. With few tiles that is a loss, and so it is with few channels; with many
 //            images and channels arithmetic takes longer than all that traffic.
 // Run        ./halo run 08 --variant winograd_apart
-// Over 120 lines: three kernels, of which none means anything without the others.
+// Over 120 lines: three kernels, none of which means anything without the others.
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
   const int thread = threadIdx.x, lane = thread % kWarpSize, warp = thread / kWarpSize;
 
   // A thread copies one column of every kFilterStep-th and kTileStep-th row, from here on. Where its column does not
-  // exist it has no channels, and of rows that do not exist the zeros come without a read. (To compute each address
-  // anew cost a tenth of the kernel's time.)
+  // exist it has no channels, and of rows that do not exist the zeros come without a read.
+  // (Computing each address again cost a tenth of the kernel's time.)
   constexpr int kFilterRow = kFilters / 4, kTileRow = kTiles / 4;  // pieces of 16 bytes
   constexpr int kFilterStep = kProductThreads / kFilterRow, kTileStep = kProductThreads / kTileRow;
   const int filter_row = thread / kFilterRow, filter = first_filter + thread % kFilterRow * 4;
@@ -135,9 +135,9 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
 
   float own[8][8] = {};
   const int chunks = (C - 1) / kChannels + 1;
-  // The first filters depend on no launch: they are on their way while the inputs are still transformed.
+  // The first filters depend on no launch: they are under way while the inputs are still transformed.
   copy_filters(0);
-  let_next_launch_begin();  // there are many blocks that add up, and small ones: they find room anywhere
+  let_next_launch_begin();  // many small blocks do the adding: they find room anywhere
   wait_for_launches_before();
   copy_tiles(0);
   __pipeline_commit();
@@ -163,14 +163,14 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
       }
     };
     read(0, 0);
-    // Eight channels without a branch: the code of all 32 would not fit the cache of instructions.
+    // Eight channels without a branch: the code of all 32 would not fit the instruction cache.
 #pragma unroll 1
     for (int first = 0; first < kChannels; first += 8) {
 #pragma unroll
       for (int c = 0; c < 8; ++c) {
         if (first + c + 1 < kChannels) read(first + c + 1, c + 1);
-          // To and fro: then a multiply-add shares a factor with the one before at the turns, too, and need not read it
-          // from the registers, of which it can read only two at once.
+          // Back and forth: then a multiply-add shares a factor with the one before at the turns,
+          // too, and need not read it from the registers, of which it can read only two at once.
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
 #pragma unroll
@@ -240,7 +240,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int j = 0; j < W::kOutputs; ++j) {
       row[j] += its_bias;
-      if (relu && row[j] < 0.0f) row[j] = 0.0f;  // not fmaxf, which makes 0 of a NaN
+      if (relu && row[j] < 0.0f) row[j] = 0.0f;  // not fmaxf, which turns a NaN into 0
     }
     constexpr int kPiece = sizeof(Piece) / sizeof(float);
 #pragma unroll

@@ -2,15 +2,15 @@
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p - padding_h + r][q - padding_w + s]; cells that do not exist are zero.
-// Changed    since 7: the transform. Winograd's multiplies little, but its numbers grow with the tile, so tiles must
-//            stay small and their overlap dear: 5 x 5 filters leave 2 x 2 outputs of 6 x 6 cells. Fourier's numbers do
-//            not grow. A tile of 32 x 32 cells has 28 x 28 outputs, for 2.6 multiply-adds each where the
-//            definition has 25; a larger filter costs only the outputs that its halo takes.
+// Changed    since 7: the transform. Winograd's multiplies little, but its numbers grow with the tile, so tiles
+//            must stay small and their overlap is expensive: 5 x 5 filters leave 2 x 2 outputs of 6 x 6 cells.
+//            Fourier's numbers do not grow. A tile of 32 x 32 cells has 28 x 28 outputs, for 2.6 multiply-adds
+//            each where the definition has 25; a larger filter costs only the outputs that its halo takes.
 // Must cost  1.3 times the cells of all tiles, written and read, of each channel and of each filter, which is less than
 //            for 7. But there are 130 or 514 frequencies, so transformed filters are large: it takes many tiles to
 //            pay for reading them.
 // Run        ./halo run 08 --variant fourier
-// Over 120 lines: three kernels, of which none means anything without the others.
+// Over 120 lines: three kernels, none of which means anything without the others.
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kFourierThreads)
 
 // For each frequency the complex matrix [K][C], conjugated, times [C][tiles], by Gauss's three products for four:
 //   (f.x - i f.y)(x.x + i x.y) = (a + b) + i (c - a + b),  a = f.x x.x,  b = f.y x.y,  c = (f.x - f.y)(x.x + x.y)
-// The sums f.x - f.y and x.x + x.y are formed once for 4 or 8 products, a, b and c are added up apart.
+// The sums f.x - f.y and x.x + x.y are formed once for 4 or 8 products; a, b and c are summed separately.
 // Preconditions: blockDim.x = FourierBlock<kSide>::kThreads; gridDim.x =
 // groups of filters * groups of tiles, gridDim.y = frequencies; both
 // pitches multiples of kFourierPitch, so that no piece of 16 bytes is half in one row.
@@ -112,8 +112,8 @@ __global__ void __launch_bounds__(FourierBlock<kSide>::kThreads, FourierBlock<kS
   const int thread = threadIdx.x, lane = thread % kWarpSize, warp = thread / kWarpSize;
 
   // A thread copies one column of every kStep-th row, from here on. Where its column does not exist it has no
-  // channels, and of rows that do not exist the zeros come without a read. (To compute each address anew cost a
-  // tenth of the kernel's time.)
+  // channels, and of rows that do not exist the zeros come without a read. (Computing each
+  // address again cost a tenth of the kernel's time.)
   constexpr int kStep = Block::kThreads / kRow;
   const int row = thread / kRow, filter = first_filter + thread % kRow * 2;
   const int tile = first_tile + thread % kRow * 2;
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(FourierBlock<kSide>::kThreads, FourierBlock<kS
     __pipeline_commit();
     const float4* const from_filters = weights + buffer * kChannels * kRow + own_filter;
     const float4* const from_tiles = tiles + buffer * kChannels * kRow + many;
-    // A few channels a turn: the code of all of them would not fit the cache of instructions.
+    // A few channels per turn: the code of all of them would not fit the instruction cache.
 #pragma unroll 1
     for (int first = 0; first < kChannels; first += Block::kTurn) {
 #pragma unroll
@@ -278,7 +278,7 @@ __global__ void __launch_bounds__(kFourierThreads) from_frequencies_kernel(
     for (int i = 0; i < kSize; ++i) {
       if (i >= division.outputs_down || p + i >= layer.P) continue;
       float sum = (second ? z[i].y : z[i].x) * kScale + its_bias;
-      if (relu && sum < 0.0f) sum = 0.0f;  // not fmaxf, which makes 0 of a NaN
+      if (relu && sum < 0.0f) sum = 0.0f;  // not fmaxf, which turns a NaN into 0
       to[(p + i) * layer.Q] = sum;
     }
   }

@@ -2,12 +2,12 @@
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p - padding_h + r][q - padding_w + s]; cells that do not exist are zero.
-// Changed    since 8: the products. There fused multiply-adds are what is left to wait for. Tensor cores multiply
-//            four times as fast, but look at 10 bits of a factor behind the point (TF32). So each factor is split, big +
-//            small, and of the four products three are added, as in stage 09's split_tf32: with Gauss's three for four
-//            nine instructions do what would be four in TF32.
+// Changed    since 8: the products. There the fused multiply-adds are the limit. Tensor cores multiply
+//            four times as fast, but look at only 10 bits of a factor after the point (TF32). So each
+//            factor is split, big + small, and of the four products three are added, as in stage 09's
+//            split_tf32: with Gauss's three for four nine instructions do what would be four in TF32.
 // Must cost  what 8 costs, but for sums that leave in sectors of their own; blocks of 64 filters or 32, and 64 tiles.
-//            Its error is some seven times that of 8, and normwise as there: tensor cores cut sums off.
+//            Its error is some seven times that of 8, and normwise as there: tensor cores truncate sums.
 // Run        ./halo run 08 --variant fourier_split
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
   // move sums on into others every 32 channels, as stage 09 does, took a quarter of the speed: too many registers.)
   Sums a = {}, b = {}, c = {};
   const int chunks = (C - 1) / kChannels + 1;
-  // Chunks after the last are zeros: the operands that are read ahead of it, for nothing.
+  // Chunks after the last are zeros: the operands that are read ahead are not used.
   for (int i = 0; i < kSplitStages - 1; ++i) copy_chunk(i);
   __pipeline_wait_prior(kSplitStages - 2);
   __syncthreads();

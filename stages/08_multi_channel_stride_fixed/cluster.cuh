@@ -11,7 +11,7 @@ namespace halo::multi_channel_stride_fixed {
 namespace ptx = cuda::ptx;
 
 // By one thread, once: a barrier in shared memory that will be passed when so many bytes have been sent to it. The others
-// may send when all blocks have arrived at the cluster's barrier behind this.
+// may send when all blocks have arrived at the cluster's next barrier.
 __device__ inline void expect(std::uint64_t* told, int bytes) {
   ptx::mbarrier_init(told, 1);
   ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);

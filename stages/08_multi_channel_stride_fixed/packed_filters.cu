@@ -5,7 +5,7 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// A thread a packed tap: neighbours are filters. What there is no channel or filter for is zero.
+// One thread per packed tap: neighbours are filters. Taps without a channel or filter are zero.
 static __global__ void pack_kernel(const float* filters,  // [K][C][R * S]
                                    float* packed,         // [R * S][channels][row]
                                    const LayerNumbers layer, const int channels, const int row) {

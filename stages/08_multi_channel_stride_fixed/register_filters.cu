@@ -5,15 +5,15 @@ namespace halo::multi_channel_stride_fixed {
 
 // Preconditions: a thread for each number of `packed`.
 __global__ void pack_kernel(const float* filters,  // [K][C][R][S]
-                            float* packed,  // [segments][kSegmentChannels][packed_row], and behind
+                            float* packed,  // [segments][kSegmentChannels][packed_row], and after
                             const LayerNumbers layer, const PackedFilters order) {
   const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   const int filter = layer.R * layer.S, taps = layer.C * filter;
   if (i >= order.floats) {
     const long long at = i - order.floats;
     if (at >= order.behind) return;
-    // A quad of zeros; or for each tap what TapSegments reads, in the order (c, r, s). Behind the last tap there are
-    // none that exist: no row is so far down.
+    // A quad of zeros; or for each tap what TapSegments reads, in the order (c, r, s). After
+    // the last tap come some that do not exist: no row is so far down.
     const int tap = at / 4, r = tap % filter / layer.S, s = tap % layer.S;
     const int numbers[4] = {r, s, (tap / filter * layer.H + r) * layer.W + s, 0};
     const int of_none = at % 4 == 0 ? 1 << 30 : 0;

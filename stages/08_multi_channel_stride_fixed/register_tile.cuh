@@ -120,14 +120,14 @@ struct Segments {
   }
 };
 
-// The same of a layer with fewer channels than a segment: all taps in the order (c, r, s), sixteen after sixteen. A
+// The same of a layer with fewer channels than a segment: all taps in the order (c, r, s), sixteen at a time. A
 // segment of one tap would be filled up with zeros, with three channels thirteen of its sixteen rows. But each
-// row is a tap of its own, so where its cell lies and whether it exists is asked sixteen times as often. So taps are
-// not counted through, which took 26 instructions a row, but read from a table, by all threads at once. From memory
-// each read would be waited for; so the places of a segment's taps come on chip two segments before it.
+// row is a tap of its own, so where its cell lies and whether it exists is asked sixteen times as often. So
+// taps are not counted (26 instructions per row) but read from a table, by all threads at once. Each read
+// from memory would be waited for; so the places of a segment's taps come on chip two segments before it.
 template <int kFilters, int kPixels, int kThreads>
 struct TapSegments {
-  static_assert(kThreads == kPixels);  // a thread a pixel
+  static_assert(kThreads == kPixels);  // one thread per pixel
 
   FilterCopies<kFilters, kThreads> filters;
   const float* places;  // of the next segment's taps, as pack_kernel leaves them
@@ -161,8 +161,8 @@ struct TapSegments {
       __pipeline_memcpy_async(stage + kSegmentChannels * (kFilters + kPixels) + 4 * threadIdx.x,
                               places + (kStages - 1) * kTapNumbers + 4 * threadIdx.x, 16);
     }
-    // Four taps a turn, read before their cells are copied: nvcc moves no read across a copy. All at once would need
-    // more registers than are left.
+    // Four taps per turn, read before their cells are copied: nvcc moves no read across a copy.
+    // All at once would need more registers than are left.
     constexpr int kTurn = 4;
 #pragma unroll 1
     for (int j = 0; j < kSegmentChannels; j += kTurn) {
@@ -196,7 +196,7 @@ __device__ inline void read_quads(const float* from, float (&to)[kCount]) {
   for (int i = 0; i < kCount; i += 4) read_quad(from + i * kLanes, to + i);
 }
 
-// With ReLU. (Not fmaxf, which makes 0 of a NaN.)
+// With ReLU. (Not fmaxf, which turns a NaN into 0.)
 __device__ inline float positive(float sum, bool relu) { return relu && sum < 0.0f ? 0.0f : sum; }
 
 // A thread's sums from registers to the outputs. P * Q is a multiple of four: quads of outputs are aligned,

@@ -35,7 +35,7 @@ struct Winograd {
   static constexpr int kWeights =
       kFrequencies * kChannels * kFilters;  // [kFrequencies][kChannels][kFilters]
   // At the end the sums take their place: [kFrequencies][kFilters][kTiles], a little more than these from
-  // one frequency to the next one, for the banks. Behind them are the outputs that the block adds up, and a barrier.
+  // one frequency to the next one, for the banks. After them come the outputs that the block adds up, and a barrier.
   static constexpr int kPairs = kIs.pairs(), kPitch = kIs.sums() / kFrequencies;
   static constexpr int kSums = kIs.sums(), kParts = kIs.parts(), kToBarrier = kIs.to_barrier();
 };
@@ -275,7 +275,7 @@ __device__ inline void add_parts(const float* of_parts,  // [parts][filters][kOu
     for (int part = 0; part < parts; ++part) {
       sum += of_parts[(part * filters * W::kOutputs + i) * kRun + thread % kRun];
     }
-    // Not fmaxf, which makes 0 of a NaN.
+    // Not fmaxf, which turns a NaN into 0.
     output[((static_cast<long long>(n) * layer.K + k) * layer.P + p + row) * layer.Q + q] =
         relu && sum < 0.0f ? 0.0f : sum;
   }

@@ -3,7 +3,7 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// A thread a channel of a filter: neighbours are filters. What there is no channel or filter for is zero.
+// One thread per channel of a filter: neighbours are filters. Without channel or filter: zero.
 static __global__ void winograd_f2_pack(const float* filters,  // [K][C][3][3]
                                         float* packed,  // [segments][kPlaces][kChannels][row]
                                         const LayerNumbers layer, const int row) {

@@ -6,11 +6,11 @@
 //            step 2.
 // Changed    since the direct convolution of 06: a block belongs to one tap of one filter, not to a
 //            piece of the output, so a small map still gives K*R*S blocks.
-// Must cost  a warp reads up to 32 neighbouring cells a channel, 4 or 5 sectors, for 32
-//            multiply-adds: nothing is reused within the block but the filter row. That row's
+// Must cost  a warp reads up to 32 neighbouring cells per channel, 4 or 5 sectors, for 32
+//            multiply-adds: nothing but the filter row is reused within the block. That row's
 //            values lie R*S floats apart, so each is a sector of its own from 3x3 on; from shared
-//            memory four are one read (LDS.128), of two wavefronts. Then one number a product is
-//            written, and read again by step 2.
+//            memory four are one read (LDS.128), of two wavefronts. Then one number per product
+//            is written, and read again by step 2.
 // Run        ./halo run 09 --variant two_stage
 #include <cuda_runtime.h>
 

@@ -2,9 +2,9 @@
 //
 // Computes   output[n][k][p][q] = the sum of the R*S numbers that step 1 left for it, less those
 //            of ghost cells, which nobody wrote.
-// Changed    since 1 scalar_products: a thread is an output. Nothing is multiplied.
-// Must cost  R*S reads and one write an output: with 3x3 filters 36 bytes read and 4 written, where
-//            a single kernel would have had the sum in a register.
+// Changed    since 1 scalar_products: one thread per output. Nothing is multiplied.
+// Must cost  R*S reads and one write per output: with 3x3 filters 36 bytes read and 4 written,
+//            where a single kernel would have had the sum in a register.
 // Run        ./halo run 09 --variant two_stage
 #include <cuda_runtime.h>
 

@@ -25,7 +25,7 @@ constexpr int kStagesOfSum = 2;  // 64 products: then the sums move on
 
 // Preconditions: a plan of split_tf32_plan.hpp; gridDim.x = groups of kFilters * tiles of kTilePixels;
 // blockDim.x = 2 * kFilters; split_shared_bytes(kFilters) bytes of dynamic shared memory.
-// Two blocks an SM with 64 filters, one with 128: no thread then has to keep sums in memory.
+// Two blocks per SM with 64 filters, one with 128: no thread then has to keep sums in memory.
 template <int kFilters, int kAtOnce>
 __global__ void __launch_bounds__(2 * kFilters, 128 / kFilters)
     split_tf32_kernel(const float* input,   // [N][C][H][W]
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(2 * kFilters, 128 / kFilters)
     return all;
   };
 
-  // Tensor cores cut sums off instead of rounding them, always towards zero: over thousands of products of one
+  // Tensor cores truncate sums instead of rounding them, always towards zero: over thousands of products of one
   // sign that adds up (on an H200, in 4608 of them, to 14 times the error of a chain of fma). So every 64 products
   // the sums move on into others, by additions that round: then it is a quarter of that chain's, and 2 % slower.
   float sums[kFragments][kFragments][4] = {}, recent[kFragments][kFragments][4] = {};

@@ -30,13 +30,13 @@ __global__ void __launch_bounds__(kPointwiseThreads)
                      bool relu) {
   constexpr int kTileFilters = kFilters * kGroups;
   constexpr int kTilePixels = kWarpSize * kPixels * (kPointwiseWarps / kGroups);
-  // Channels that are on their way while others are multiplied: 16 loads a thread. With 8 a layer of 64
-  // channels took longer; more did not help, and take the registers of other warps.
+  // Channels that are under way while others are multiplied: 16 loads per thread. With 8 a
+  // layer of 64 channels took longer; more did not help, and takes registers from other warps.
   constexpr int kAhead = 16 / kPixels;
   constexpr int kQuads = kTileFilters / 4;
   extern __shared__ float4 taps[];  // [C][kQuads]
 
-  // Taps and first cells are on their way together. Taking the taps through registers instead was tried:
+  // Taps and first cells are under way together. Taking the taps through registers instead was tried:
   // small layers took a fifth to a third longer.
   const int first_filter = blockIdx.y * kTileFilters;
   for (int i = threadIdx.x; i < C * kQuads; i += kPointwiseThreads) {
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   const int image = static_cast<int>(blockIdx.x) / blocks_of_map;
   const int first_pixel = static_cast<int>(blockIdx.x) % blocks_of_map * kTilePixels +
                           warp / kGroups * (kWarpSize * kPixels) + threadIdx.x % kWarpSize;
-  // A pixel beyond the map reads the last one's cells: that is cheaper than to ask at each load.
+  // A pixel beyond the map reads the last one's cells: that is cheaper than a check at each load.
   const float* cell[kPixels];
 #pragma unroll
   for (int v = 0; v < kPixels; ++v) {
@@ -113,13 +113,13 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   for (int i = 0; i < kFilters * kPixels; ++i) {
     const int k = i / kPixels, v = i % kPixels;
     if (own_filter + k < K && first_pixel + kWarpSize * v < pixels) {
-      // Not fmaxf, which makes 0 of a NaN.
+      // Not fmaxf, which turns a NaN into 0.
       to[(long long)k * pixels + kWarpSize * v] = relu && sums[k][v] < 0.0f ? 0.0f : sums[k][v];
     }
   }
 }
 
-// packed[c][k] = filters[k][c]: a thread a value.
+// packed[c][k] = filters[k][c]: one thread per value.
 __global__ void pointwise_pack_kernel(const float* filters,  // [K][C]
                                       float* packed,         // [C][pitch]
                                       int C, int K, int pitch) {

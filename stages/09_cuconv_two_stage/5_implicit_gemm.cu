@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
   cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else nothing
 
-  // Four quads are on their way, in registers (with asynchronous copies, straight into shared memory, small
+  // Four quads are under way, in registers (with asynchronous copies, straight into shared memory, small
   // layers took longer). A lane brings 16 bytes of a quad's filters, and of its cells: four columns of one row, or one
   // column of four rows.
   struct Quad {
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   }
 
   // Where blocks meet, each is told when all have sent it their parts of its share, which it counts in bytes. (A static
-  // barrier would move what lies behind it: kernels of one warp took 15 % longer.)
+  // barrier would move what lies after it: kernels of one warp took 15 % longer.)
   float4* const of_blocks = on_chip + kSlices * kSlice4;  // [split][share]
   std::uint64_t* const told = reinterpret_cast<std::uint64_t*>(of_blocks + kTile4);
   if (split > 1 && threadIdx.x == 0) {
@@ -156,8 +156,8 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, told,
                                    sizeof(float4) * split << shares.share_bits);
   }
-  // Says that this block has begun and its barrier is there, and no more: an arrival that also published what was
-  // written before would hold it up for a fence of some 500 cycles.
+  // Says that this block has begun and its barrier is there, and no more: an arrival that also
+  // published earlier writes would delay it by a fence of some 500 cycles.
   if (split > 1) __cluster_barrier_arrive_relaxed();
   // Each value is for several lanes of the warp, so a quad goes through shared memory, [4][kFilters] and
   // [4][kColumns], but no other warp reads it: nobody waits for anybody else.
@@ -173,10 +173,10 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     }
   };
   // Lanes are 4 x 8, and of two that stand side by side the same filters are read by both, or the same
-  // columns: then 16 bytes a lane take two passes through the banks instead of four.
+  // columns: then 16 bytes per lane take two passes through the banks instead of four.
   const auto row_of = [](int l) { return (l >> 1 & 1) | (l >> 4) << 1; };
   const auto column_of = [](int l) { return (l & 1) | (l >> 2 & 3) << 1; };
-  // The bias is a part of one sum of all those that meet at the end.
+  // The bias belongs to one of the sums that meet at the end.
   float sums[kF][4] = {};
   if (bias != nullptr && slice == 0 && rank == 0) {
 #pragma unroll
@@ -199,7 +199,7 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     for (int quad = 1; quad <= count; ++quad) {
 #pragma unroll
       for (int i = 0; i < kQuad; ++i) {
-        // The next row is read while this one is multiplied; after the last one that one again.
+        // The next row is read while this one is multiplied; after the last one, that one again.
         if (i + 1 < kQuad) {
           read((i + 1) % 2, a + (i + 1) * kF, b + (i + 1) * kColumns / 4);
         } else {
@@ -266,7 +266,7 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
 #pragma unroll
     for (int i = 0; i < kTurns * kWidth; ++i) {
       float& sum = reinterpret_cast<float*>(of_turn)[i];
-      if (sum < lowest) sum = lowest;  // not fmaxf, which makes a number of a NaN
+      if (sum < lowest) sum = lowest;  // not fmaxf, which turns a NaN into a number
     }
     float* const to = output + (column / shares.by_map * (layer.K - 1) + k) * area + column;
 #pragma unroll

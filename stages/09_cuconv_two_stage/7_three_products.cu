@@ -3,10 +3,10 @@
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
 //            not exist are zero.
-// Changed    since 6 gemm_tile: tensor cores multiply, 16 x 8 filters by 8 x 8 cells an instruction. Of a factor they
-//            keep 10 bits after the point (TF32), so each is split, big + small, and of the four products
-//            three are added up: small * big, big * small, big * big. And a block has a large tile and the whole
-//            reduction, as in stage 08's outer product: this is for layers that fill the GPU.
+// Changed    since 6 gemm_tile: tensor cores multiply, 16 x 8 filters by 8 x 8 cells per instruction. Of a
+//            factor they keep 10 bits after the point (TF32), so each is split, big + small, and of the four
+//            products three are added up: small * big, big * small, big * big. And a block has a large tile
+//            and the whole reduction, as in stage 08's outer product: this is for layers that fill the GPU.
 // Must cost  the input R * S times for each 64 filters, the filters once for each 128 outputs; and three times the
 //            instructions of one TF32 product.
 // Run        ./halo run 09 --variant three_products
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kThreads, 2)
                           const float* packed,  // [R * S][channels][row]
                           float* output,        // [N][K][P][Q]
                           const LayerNumbers layer) {
-  __shared__ float4 on_chip[2][kChannels * (kFilterRow + kPixelRow) / 4];  // in use, on its way
+  __shared__ float4 on_chip[2][kChannels * (kFilterRow + kPixelRow) / 4];  // in use, under way
   const int groups = (layer.K - 1) / kTileFilters + 1, row = groups * kTileFilters;
   const int first_filter = blockIdx.x % groups * kTileFilters;
   const int first_pixel = blockIdx.x / groups * kTilePixels;
@@ -71,8 +71,8 @@ __global__ void __launch_bounds__(kThreads, 2)
     const float* const operands = reinterpret_cast<const float*>(on_chip[segment % 2]) + g;
     const float* const filters = operands + t * kFilterRow;
     const float* const pixels = operands + kChannels * kFilterRow + t * kPixelRow + warp_pixel;
-    // Tensor cores cut sums off, always towards zero: of many products of one sign that adds up. So the sum of each
-    // segment begins with zero, and is added by additions that round.
+    // Tensor cores truncate sums, always towards zero: of many products of one sign that adds
+    // up. So the sum of each segment begins with zero, and is added by additions that round.
     float recent[4][4][4] = {};
 #pragma unroll
     for (int i = 0; i < kChannels; i += 8) {

@@ -7,7 +7,7 @@ namespace halo::cuconv_two_stage {
 
 namespace {
 
-// A thread a packed tap; gridDim.x * blockDim.x >= packed_filters(layer).
+// One thread per packed tap; gridDim.x * blockDim.x >= packed_filters(layer).
 __global__ void pack_kernel(const float* filters,  // [K][C][R][S]
                             float* packed,         // [R][S][C in quads][pitch]
                             const LayerNumbers layer, const int pitch, const int channels,

@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
   for (int first = 0; first < layer.C * layer.R * layer.S; first += kTaps) {
     store(share, tile);
     __syncthreads();  // the tile is complete
-    // The next one's share, on its way while this one is in use; beyond the last tap, zeros.
+    // The next one's share, under way while this one is in use; beyond the last tap, zeros.
     for (Tap& tap : own) tap = advanced(layer, tap, step);
     load_cells(share, input, layer, in, first_n, p, q, own);
     load_taps(share, filters, layer, first_k, first + kTaps);

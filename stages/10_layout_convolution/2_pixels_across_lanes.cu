@@ -9,7 +9,7 @@
 //            are neighbouring pixels, neighbours in NCHW.
 // Must cost  per block and tap one request for each 32 pixels: of 4 or 5 sectors in NCHW if they are
 //            in one row and stride is 1, more at row ends; of up to 32 in CHWN, where pixels are N
-//            floats apart. All else as step 1.
+//            floats apart. Everything else as step 1.
 // Run        ./halo run 10_layout_convolution --variant pixels_nchw   (and pixels_chwn)
 #include <cuda_runtime.h>
 
@@ -22,8 +22,8 @@ struct Pixel {
   int n, p, q;
 };
 
-// The pixels of a batch are numbered through: row after row, then the next image's. If each image began
-// a warp of its own, a map of 13 x 13 would leave 23 of 192 lanes idle, and one of 7 x 7 15 of 64.
+// Pixels are numbered across the whole batch: row after row, then the next image's. If each image
+// began a new warp, a map of 13 x 13 would leave 23 of 192 lanes idle, and one of 7 x 7 15 of 64.
 __device__ inline Pixel pixel_at(const LayerNumbers& layer, int number) {
   return {number / (layer.P * layer.Q), number / layer.Q % layer.P, number % layer.Q};
 }
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
   for (int first = 0; first < layer.C * layer.R * layer.S; first += kTaps) {
     store(share, tile);
     __syncthreads();  // the tile is complete
-    // The next one's share, on its way while this one is in use; beyond the last tap, zeros.
+    // The next one's share, under way while this one is in use; beyond the last tap, zeros.
     for (Tap& tap : own) tap = advanced(layer, tap, step);
     load_cells(share, input, layer, in, pixels, own);
     load_taps(share, filters, layer, first_k, first + kTaps);

@@ -23,10 +23,10 @@ inline Layout layout_of(bool chwn, int N, int channels, int rows, int columns) {
   return {channels * rows * columns, rows * columns, columns, 1};
 }
 
-// A block is 4 warps. It computes up to 128 columns of outputs, 32 lanes times kColumns a thread, for
-// up to 64 filters, 4 warps times kFilters a thread: cuda-convnet2's shape for its usual layer. Each
-// thread keeps kColumns x kFilters sums in registers, so that a cell that it has read serves kFilters
-// products and a tap kColumns. A column is an image in one kernel and a pixel in the other.
+// A block is 4 warps. It computes up to 128 columns of outputs, 32 lanes times kColumns per thread,
+// for up to 64 filters, 4 warps times kFilters per thread: cuda-convnet2's shape for its usual layer.
+// Each thread keeps kColumns x kFilters sums in registers, so that a cell that it has read serves
+// kFilters products and a tap kColumns. A column is an image in one kernel and a pixel in the other.
 constexpr int kLanes = kWarpSize;
 constexpr int kWarps = 4;
 // Products of every sum between two barriers: cuda-convnet2 takes 4 or 8 channels of one tap, which a
@@ -37,11 +37,11 @@ constexpr int kTaps = 8;
 // with 2 and to 64 with 1: the fewer sums wait for each other, the more warps have to.
 constexpr int blocks_per_sm(int columns) { return columns == 1 ? 6 : 4; }
 
-// As many columns a thread as there are for it: 4, 2 or 1.
+// As many columns per thread as there are for it: 4, 2 or 1.
 inline int columns_per_thread(int columns) {
   return columns >= 4 * kLanes ? 4 : columns >= 2 * kLanes ? 2 : 1;
 }
-// As few filters a thread as let a block have them all: 4, 8, or 16 and perhaps several blocks.
+// As few filters per thread as let a block have them all: 4, 8, or 16 and perhaps several blocks.
 inline int filters_per_thread(int K) { return K <= 4 * kWarps ? 4 : K <= 8 * kWarps ? 8 : 16; }
 
 // Where tap t of a filter is, 0 <= t < C * R * S; beyond the last tap c >= C.
@@ -73,7 +73,7 @@ __device__ inline Tap advanced(const LayerNumbers& layer, Tap tap, Tap by) {
 template <int kColumns, int kFilters>
 struct Tile {
   float cells[kTaps][kColumns * kLanes];
-  // [tap][filter]. The float4 behind the last filter shifts each row by 4 banks, so that 8 lanes that
+  // [tap][filter]. The float4 after the last filter shifts each row by 4 banks, so that 8 lanes that
   // store 8 taps of a filter meet 8 banks; without it they would meet one.
   float4 taps[kTaps][kWarps * kFilters / 4 + 1];
 };
@@ -119,7 +119,7 @@ __device__ void store(const Share<kColumns, kFilters>& share, Tile<kColumns, kFi
 
 // For each of the 8 taps a thread reads its cells, 32 apart from each other, and its filters' taps,
 // four at a time; all lanes of a warp read the same taps. With 4 columns and 16 filters that is 8
-// requests (12 wavefronts: one of 16 bytes a lane takes two) for 64 products.
+// requests (12 wavefronts: one of 16 bytes per lane takes two) for 64 products.
 template <int kColumns, int kFilters>
 __device__ void multiply(const Tile<kColumns, kFilters>& tile, float (&sums)[kFilters][kColumns]) {
 #pragma unroll

@@ -1,8 +1,8 @@
-// Stage 10, step 1: a thread an image, a block a cell.
+// Stage 10, step 1: a thread per image, a block per cell.
 //
 // Computes   output[n][c][h][w] = input[c][h][w][n] (CHWN to NCHW), or the reverse. This is Fig. 7a of
 //            Li et al., "Optimizing Memory Efficiency for Deep Convolutional Neural Networks on GPUs"
-//            (SC'16), section V.A, made fit for more than 1,024 images.
+//            (SC'16), section V.A, extended to more than 1,024 images.
 // Changed    nothing before it: the first stage that computes nothing. It only moves.
 // Must cost  per 32 images and cell: in CHWN one request of 4 or 5 sectors, all of it used; in NCHW
 //            one request of 32 sectors, of which 4 bytes each are used (fewer sectors only if an image
@@ -38,8 +38,8 @@ __global__ void naive_to_chwn_kernel(const float* input,  // [N][cells]
 constexpr int kMaxThreads = 1024;
 
 static int launch(const TransformCall& c) {
-  // The figure starts N threads, which fails above the 1,024 that a block may have. Here those threads
-  // go round again. For few images it is a waste of another kind: with N = 8 a warp has 8 lanes.
+  // The figure starts N threads, which fails above the 1,024 that a block may have. Here those
+  // threads loop. Few images waste in another way: with N = 8 a warp has 8 active lanes.
   const int threads = c.N < kMaxThreads ? c.N : kMaxThreads;
   if (c.to_chwn) {
     naive_to_chwn_kernel<<<c.cells, threads>>>(c.input, c.output, c.N, c.cells);

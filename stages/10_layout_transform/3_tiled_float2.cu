@@ -3,10 +3,10 @@
 // Computes   output[n][c][h][w] = input[c][h][w][n] (CHWN to NCHW), or the reverse.
 // Changed    since 2 tiled: in CHWN a thread moves two neighbouring images with one access of 8 bytes,
 //            so that a tile has 64 images, as pairs. In NCHW the two are far apart and get an access
-//            each. This is Fig. 7b of Li et al. (SC'16) with its indices put right, for any batch.
+//            each. This is Fig. 7b of Li et al. (SC'16) with its indices corrected, for any batch.
 // Must cost  per tile of 32 cells and 64 images: in CHWN 32 requests of 8 sectors (9 if rows do not
 //            begin on a sector), half as many requests as step 2; in NCHW 64 of 4 or 5 as there; 32
-//            shared writes and 32 shared reads of two wavefronts each, the least for 8 bytes a lane;
+//            shared writes and 32 shared reads of two wavefronts each, the least for 8 bytes per lane;
 //            one barrier. With odd N what step 2 costs.
 // Run        ./halo run 10_layout_transform --variant tiled_float2
 #include <cuda_runtime.h>
@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(kTile* kTile)
   // banks. Reading them as two floats, .x and then .y, would meet 16 banks only, twice each.
   __shared__ float2 tile[kTile][kTile + 1];  // [cell][pair]
 
-  // The figure's blocks walk along the images, 64 a step. Here each step is a block of its own, which
-  // saves a barrier a step; and small images have blocks for more than C * H * W / 32 multiprocessors.
+  // The figure's blocks walk along the images, 64 per step. Here each step is its own block, which
+  // saves barriers; and small images have blocks for more than C * H * W / 32 multiprocessors.
   const int tiles_across = (pairs - 1) / kTile + 1;
   const int first_cell = blockIdx.x / tiles_across * kTile;
   const int first_pair = blockIdx.x % tiles_across * kTile;

@@ -2,11 +2,11 @@
 //
 // Computes   output[n][c][h][w] = input[c][h][w][n] (CHWN to NCHW), or the reverse.
 // Changed    since 3 tiled_float2: a thread has 4 x 4 cells. It reads four rows of them, 16 bytes each, turns them in its
-//            registers and puts four columns into the tile, 16 bytes each; so the tile is read in whole pieces too. Four
-//            loads of a thread are on their way at once. The tile's shape follows the batch: with few images it is as
-//            many images wide and the longer for it. Small transforms have no tile at all.
-// Must cost  8 bytes a cell, in requests of 512 bytes; shared memory is written and read once, 16 bytes a lane, without
-//            a conflict. Where N or C * H * W is no multiple of four, step 5.
+//            registers and puts four columns into the tile, 16 bytes each; so the tile is read in whole pieces
+//            too. Four loads of a thread are under way at once. The tile's shape follows the batch: with
+//            few images it is only as wide as the batch, and longer. Small transforms have no tile at all.
+// Must cost  8 bytes per cell, in requests of 512 bytes; shared memory is written and read once, 16
+//            bytes per lane, without a conflict. Where N or C * H * W is no multiple of four, step 5.
 // Run        ./halo run 10_layout_transform --variant quads
 #include <cuda_runtime.h>
 

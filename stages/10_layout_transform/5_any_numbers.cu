@@ -2,10 +2,10 @@
 //
 // Computes   output[n][c][h][w] = input[c][h][w][n] (CHWN to NCHW), or the reverse.
 // Changed    since 4 quads: with a number of images that is no multiple of four, rows of CHWN begin anywhere. But 64 of them,
-//            one behind the other, begin on 16 bytes: a block has whole rows, all images of 64 cells, and moves them as
+//            one after the other, begin on 16 bytes: a block has whole rows, all images of 64 cells, and moves them as
 //            one run. In NCHW it moves four cells of an image at a time.
-// Must cost  8 bytes a cell, in requests of 512 bytes on the side of CHWN. With more than 192 images, or where the number of
-//            cells is no multiple of four, four bytes at a time.
+// Must cost  8 bytes per cell, in requests of 512 bytes on the side of CHWN. With more than 192
+//            images, or where the number of cells is no multiple of four, four bytes at a time.
 // Run        ./halo run 10_layout_transform --variant quads --problem 13-33-64-to-nchw
 #include <cuda_runtime.h>
 

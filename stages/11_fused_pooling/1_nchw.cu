@@ -1,11 +1,11 @@
-// Stage 11, step 1: pooling in NCHW, one thread an output.
+// Stage 11, step 1: pooling in NCHW, one thread per output.
 //
 // Computes   each output as the largest or the average cell of its window; ghost cells take no part.
 //            The mapping is Caffe's, the NCHW side of Fig. 6 of Li et al. (SC'16).
 // Changed    since 06 direct convolution: no filter and no sum over channels, so each cell is used at
-//            most R*S times, and by few threads. Memory is all that there is.
+//            most R*S times, and by few threads. Memory is all that counts.
 // Must cost  per warp R*S requests, whose lanes are stride_w cells apart: with stride 2 eight or nine
-//            sectors for 32 cells. With a window of 3 and stride 2 a cell is asked for 9 / 4 times.
+//            sectors for 32 cells. With a window of 3 and stride 2 a cell is requested 9 / 4 times.
 // Run        ./halo run 11 --variant nchw
 #include <cuda_runtime.h>
 
@@ -22,15 +22,15 @@ template <bool kAverage>
 __global__ void nchw_kernel(const float* input,  // [N][C][H][W]
                             float* output,       // [N][C][P][Q]
                             const LayerNumbers layer) {
-  // Numbered through, all lanes but those of the last warp have an output, however narrow the map. A
-  // warp to a row would be simpler to count, and leave 26 of 32 lanes idle where Q = 6.
+  // Numbered consecutively, all lanes but those of the last warp have an output, however narrow
+  // the map. A warp to a row would be simpler to count, and leave 26 of 32 lanes idle where Q = 6.
   const int i = blockIdx.x * kThreads + threadIdx.x;
   const int q = i % layer.Q;
   const int p = i / layer.Q % layer.P;
   const int plane = i / layer.Q / layer.P;
   if (plane >= layer.N * layer.C) return;
 
-  // The window, less what lies beyond an edge: asked once, and not for each cell.
+  // The window, less what lies beyond an edge: checked once, and not for each cell.
   const int first_h = p * layer.stride_h - layer.padding_h;
   const int first_w = q * layer.stride_w - layer.padding_w;
   const int begin_h = max(first_h, 0), end_h = min(first_h + layer.R, layer.H);

@@ -1,4 +1,4 @@
-// Stage 11, step 2: pooling in CHWN, one thread an output.
+// Stage 11, step 2: pooling in CHWN, one thread per output.
 //
 // Computes   each output as the largest or the average cell of its window, of images that lie in the
 //            order [C][H][W][N]; ghost cells take no part.
@@ -6,7 +6,7 @@
 //            All have the same window, so they read neighbours whatever the stride is. The mapping is
 //            cuda-convnet's, the CHWN side of Fig. 6 of Li et al. (SC'16).
 // Must cost  per warp R*S requests of 4 sectors (5, if N is no multiple of 8), and no cell is brought
-//            that nobody uses. With a window of 3 and stride 2 each is still asked for 9 / 4 times.
+//            that nobody uses. With a window of 3 and stride 2 each is still requested 9 / 4 times.
 // Run        ./halo run 11 --variant chwn
 #include <cuda_runtime.h>
 
@@ -28,7 +28,7 @@ __global__ void chwn_kernel(const float* input,  // [C][H][W][N]
                             float* output,       // [C][P][Q][N]
                             const LayerNumbers layer) {
   // Blocks that follow each other have the same place in other images, then the place to its right.
-  // So a cell that is in two windows is asked for by two blocks, which may be on two SMs. The warps of
+  // So a cell that is in two windows is requested by two blocks, which may be on two SMs. The warps of
   // a block could be neighbours in q instead of in c; then their L1 cache would see the overlap.
   const int image_tiles = (layer.N - 1) / kImages + 1;
   const int channel_groups = (layer.C - 1) / kChannels + 1;

@@ -1,4 +1,4 @@
-// Stage 11, step 3: pooling in CHWN, several neighbouring outputs a thread.
+// Stage 11, step 3: pooling in CHWN, several neighbouring outputs per thread.
 //
 // Computes   each output as the largest or the average cell of its window, of images that lie in the
 //            order [C][H][W][N]; ghost cells take no part.
@@ -94,7 +94,7 @@ __device__ __forceinline__ void pool_tile(const float* cells,  // [H][W], N apar
 }
 
 // Preconditions: as step 2, with tiles of kRows x kColumns outputs for places; where that is more than
-// one, windows overlap. kWindow as for pool_tile. The bounds say that 8 blocks to an SM are enough. So
+// one, windows overlap. kWindow as for pool_tile. The bounds say that 8 blocks per SM are enough. So
 // the compiler may take 64 registers, and starts all 25 loads of 2 x 2 outputs before it uses the first;
 // without them it keeps to 32 registers, for twice the warps, and starts four at a time.
 template <bool kAverage, int kWindow, int kRows, int kColumns>
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(kImages* kChannels, 8)
 
   const float* cells = input + c * layer.H * layer.W * layer.N + n;
   float* outputs = output + c * layer.P * layer.Q * layer.N + n;
-  // All lanes have the same tile, so it is asked once whether anything can be missing.
+  // All lanes have the same tile, so one check says whether anything can be missing.
   const int h = p * layer.stride_h - layer.padding_h;
   const int w = q * layer.stride_w - layer.padding_w;
   if (p + kRows <= layer.P && q + kColumns <= layer.Q && h >= 0 && w >= 0 &&

@@ -1,4 +1,4 @@
-// Stage 11, step 4: pooling in NCHW, several outputs of a column a thread.
+// Stage 11, step 4: pooling in NCHW, several outputs of a column per thread.
 //
 // Computes   each output as the largest or the average cell of its window; ghost cells take no part.
 // Changed    since 1 nchw: a thread has kRows outputs one below the other, and reads the rows that two
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kThreads, 4)
     nchw_reuse_kernel(const float* input,  // [N][C][H][W]
                       float* output,       // [N][C][P][Q]
                       const LayerNumbers layer) {
-  let_next_launch_begin();  // where calls overlap; else both do nothing
+  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
   wait_for_launches_before();
   const int tiles_down = (layer.P - 1) / kRows + 1;
   const int i = blockIdx.x * kThreads + threadIdx.x;
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kThreads, 4)
   float results[kRows];
 #pragma unroll
   for (int e = 0; e < kRows; ++e) results[e] = kAverage ? 0.0f : -INFINITY;
-    // Lanes have different windows, and most warps one at an edge. So each load is asked for, which
+    // Lanes have different windows, and most warps one at an edge. So each load is checked, which
     // takes an instruction; with a path of its own for windows inside, most warps would take both.
 #pragma unroll
   for (int j = 0; j < tile_rows; ++j) {

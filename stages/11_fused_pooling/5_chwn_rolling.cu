@@ -87,8 +87,8 @@ __global__ void __launch_bounds__(kThreads, 8)
   int h = first_p * stride_h - layer.padding_h;
   if constexpr (kWindow > 0) {
     // Each output brings two rows; of a window of 3 the first is the last one of the window above. The rows of the next
-    // output are asked for before those of this one are used: without that a thread has no load under way
-    // while it computes and stores.
+    // output are requested before those of this one are used: without that a thread has no load
+    // under way while it computes and stores.
     constexpr int kShared = kWindow - 2;
     Piece shared = ghost, next[2][kWindow];
     const auto load_next = [&] {

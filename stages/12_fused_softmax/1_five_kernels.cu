@@ -46,7 +46,7 @@ __global__ void exp_kernel(const float* shifted,  // [N][C]
                            float* exponentials,   // [N][C]
                            const int N, const int C) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  // expf is right to 2 units in the last place; __expf would be faster, and wrong in more digits the
+  // expf is right to 2 units in the last place; __expf would be faster, and less accurate the
   // further its argument is from 0.
   if (i < N * C) exponentials[i] = expf(shifted[i]);
 }

@@ -3,8 +3,8 @@
 // Computes   output[n][c] = exp(input[n][c] - m[n]) / sum over c' of exp(input[n][c'] - m[n]) with
 //            m[n] = max over c of input[n][c].
 // Changed    since 1 five_kernels: each block does all five steps for some images, whose cells it reads
-//            once and writes once. Who does what in a step is as before: a thread an image for maximum
-//            and sum, all threads for the others. Where kernels ended there are barriers.
+//            once and writes once. Who does what in a step is as before: a thread per image for
+//            maximum and sum, all threads for the others. Where kernels ended there are barriers.
 // Must cost  per cell one read and one write, 8 bytes, by requests of neighbours; in the shared memory
 //            of a block 2 * C requests of one wavefront for its two reductions, however many threads
 //            it has: one warp works, seven wait. Rows of more than 11,264 cells: what is beyond is read
@@ -19,8 +19,8 @@ namespace halo::fused_softmax {
 
 constexpr int kThreads = 256;
 
-// Preconditions: kThreads threads a block, a block for each tile.images images; dynamic shared memory
-// holds the tile.
+// Preconditions: kThreads threads per block, a block for each tile.images images; dynamic
+// shared memory holds the tile.
 __global__ void __launch_bounds__(kThreads)
     fused_kernel(const float* input,  // [N][C]
                  float* output,       // [N][C]
@@ -34,15 +34,15 @@ __global__ void __launch_bounds__(kThreads)
   const float* block_input = input + first_image * C;  // [images][C]
   float* block_output = output + first_image * C;      // [images][C]
 
-  // The rows of neighbouring images are one run in memory, numbered through. That costs a division a
-  // cell; a warp a row would cost 22 of 32 lanes where there are 10 categories.
+  // The rows of neighbouring images are one run in memory, numbered consecutively. That costs a
+  // division per cell; a warp per row would idle 22 of 32 lanes where there are 10 categories.
   for_own_cells<kThreads>(images * tile.kept, [&](int i) {
     cells[i / tile.kept * tile.pitch + i % tile.kept] = block_input[i];
   });
   __syncthreads();  // the cells are there
 
-  // Step 1, a thread an image. Where rows are kept whole, which is nearly always, the second loop has
-  // no turn.
+  // Step 1, a thread per image. Where rows are kept whole, which is nearly always, the second
+  // loop has no turns.
   const int n = threadIdx.x;
   if (n < images) {
     float largest = -INFINITY;
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kThreads)
   });
   __syncthreads();  // the exponentials are there
 
-  // Step 4, a thread an image.
+  // Step 4, a thread per image.
   if (n < images) {
     const float largest = maximum[n];
     float total = 0.0f;
@@ -69,8 +69,8 @@ __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();  // the sums are there
 
-  // Step 5, all threads. A cell that was not kept is read once more and its exponential computed anew:
-  // a second exp costs less than writing the first one out and reading it.
+  // Step 5, all threads. A cell that was not kept is read once more and its exponential
+  // computed again: a second exp costs less than writing the first one out and reading it.
   for_own_cells<kThreads>(images * C, [&](int i) {
     const int row = i / C;
     const int c = i % C;

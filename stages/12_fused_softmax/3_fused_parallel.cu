@@ -1,4 +1,4 @@
-// Stage 12, step 3: the inner loops run in parallel as well. A block an image.
+// Stage 12, step 3: the inner loops run in parallel as well. A block per image.
 //
 // Computes   output[n][c] = exp(input[n][c] - m[n]) / sum over c' of exp(input[n][c'] - m[n]) with
 //            m[n] = max over c of input[n][c].
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kThreads) fused_parallel_kernel(const float* i
   extern __shared__ float row[];                       // [kept], the first cells of the image
   __shared__ float partials[2][kThreads / kWarpSize];  // one for each reduction
 
-  let_next_launch_begin();  // where calls overlap; else both do nothing
+  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
   wait_for_launches_before();
   const float* image = input + blockIdx.x * C;  // [C]
   float* result = output + blockIdx.x * C;      // [C]

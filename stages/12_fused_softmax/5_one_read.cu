@@ -3,10 +3,10 @@
 // Computes   output[n][c] = exp(input[n][c] - m[n]) / sum over c' of exp(input[n][c'] - m[n]) with
 //            m[n] = max over c of input[n][c].
 // Changed    since 3 fused_parallel: a thread keeps its cells in registers, not in shared memory, up to eight times 16
-//            bytes of them, and all its loads are on their way before it uses the first. A row is shared out over lanes
+//            bytes of them, and all its loads are under way before it uses the first. A row is shared out over lanes
 //            of a warp, which need no barrier, as long as it has up to 512 cells, then over a block. A warp has a maximum
 //            of its own, and sums what it has; maxima and sums of the warps are joined at once, with one barrier.
-// Must cost  8 bytes a cell, the least there is, in requests of 512 bytes where rows begin on 16 bytes.
+// Must cost  8 bytes per cell, the least possible, in requests of 512 bytes where rows begin on 16 bytes.
 // Run        ./halo run 12 --variant one_read
 #include <cuda_runtime.h>
 
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreads) one_read_kernel(const float* input, 
   static_assert(kRows == 1 || kTeam <= kWarpSize);
   __shared__ float2 parts[(kTeam - 1) / kWarpSize + 1];  // of the row's warps
 
-  let_next_launch_begin();  // where calls overlap; else both do nothing
+  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
   wait_for_launches_before();
   const int pieces = C / (static_cast<int>(sizeof(Piece)) / 4);
   const int own = threadIdx.x % kTeam;

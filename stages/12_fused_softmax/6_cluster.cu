@@ -4,7 +4,7 @@
 // Changed    since 5 one_read: up to 16 blocks have a row together, as many as it needs. Each sends its maximum and its
 //            sum to the shared memory of all others, and waits for theirs. Rows of up to 262,144 cells are still read
 //            once; longer ones go through step 3.
-// Must cost  8 bytes a cell; into the shared memory of the other blocks 8 bytes from each.
+// Must cost  8 bytes per cell; into the shared memory of the other blocks 8 bytes from each.
 // Run        ./halo run 12 --variant one_read --problem 2x40000
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kTeam, 1024 / kTeam) cluster_kernel(const floa
   __shared__ float2 of_blocks[kMostBlocks];
   __shared__ std::uint64_t told;  // complete when all parts are in of_blocks
 
-  let_next_launch_begin();  // where calls overlap; else both do nothing
+  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
   wait_for_launches_before();
   const auto cluster = cooperative_groups::this_cluster();
   const int blocks = static_cast<int>(cluster.num_blocks());

@@ -4,7 +4,7 @@
 namespace halo::fused_softmax {
 
 // What the fused kernels keep of a block's cells in shared memory, in floats: of the 48 KB that every
-// GPU gives a block without being asked, 4 KB are left for the reductions, as in the paper. An H200
+// GPU gives a block by default, 4 KB are left for the reductions, as in the paper. An H200
 // gives up to 227 KB when asked; then rows up to five times as long are read once only, but one block
 // has an SM to itself.
 constexpr int kKeptFloats = 11 * 1024;
@@ -24,8 +24,8 @@ constexpr Tile tile_of(int C) {
   return {1, C < kKeptFloats ? C : kKeptFloats, pitch};
 }
 
-// Steps 3 and 4: threads of a block, one a category, rounded up to a power of two, from a warp to what
-// a block can have. Few sizes, since each is a kernel of its own.
+// Steps 3 and 4: threads of a block, one per category, rounded up to a power of two, from a
+// warp to what a block can have. Few sizes, since each is a kernel of its own.
 constexpr int kMaxThreads = 1024;
 constexpr int threads_for(int C) {
   int threads = 32;
@@ -35,7 +35,7 @@ constexpr int threads_for(int C) {
 
 #ifdef __CUDACC__
 // Calls use(c) for the cells of `count` that are a thread's own: every kThreads-th from its number on. nvcc takes four turns
-// at once, so those that not all threads have come last: else lanes with one more would go apart from the others.
+// at once, so those that not all threads have come last: else lanes with one more would diverge from the others.
 template <int kThreads, class Use>
 __device__ __forceinline__ void for_own_cells(int count, Use use) {
   const int full = count / kThreads * kThreads;

@@ -20,7 +20,7 @@ struct Team {
 
 constexpr int kMostPieces = 8;  // of 16 bytes: 32 registers of a thread. Of floats twice as many
 constexpr int kMostTeam =
-    512;  // more threads of a block cost more to bring together than they save
+    512;  // more threads in one block cost more to combine than they save elsewhere
 constexpr int kLanePieces = 4;  // of a lane, up to which a warp is the team: it has no barrier
 constexpr int kShortRows = 4;   // of a team at a time, where a thread has a single float of each
 constexpr int kManyThreads = 128 * 1024;  // that fill a GPU

@@ -3,8 +3,8 @@
 // Computes   data[i] = max(0, data[i] + bias[channel of i]), in place; without relu only the sum.
 // Changed    nothing: it follows each convolution and each fully connected layer, in either layout.
 // Must cost  each cell read once and written once, 8 bytes, in whole sectors; the biases besides, one
-//            sector a warp or two where a channel has many cells. A convolution that adds the bias
-//            before it writes (a fused one) saves all of it: that is what this kernel is to show.
+//            or two sectors per warp where a channel has many cells. A convolution that adds the bias
+//            before it writes (a fused one) saves all of it: this kernel is here to show that.
 // Run        ./halo run 13
 #include <cuda_runtime.h>
 
@@ -20,7 +20,7 @@ __global__ void bias_relu_kernel(float* data,        // [count]
   // changes every H*W*N cells and never comes again. One formula is both.
   const int channel = i / inner % channels;
   const float value = data[i] + bias[channel];
-  // Not fmaxf(value, 0), which makes 0 of a NaN: a network that has gone wrong must show it.
+  // Not fmaxf(value, 0), which turns a NaN into 0: a network that has gone wrong must show it.
   data[i] = relu && value < 0.0f ? 0.0f : value;
 }
 

@@ -3,7 +3,7 @@
 // Computes   output[n][k] = sum over f of input[n][f] * filters[k][f], in NCHW ([N][F] and [N][K]) or in
 //            CHWN ([F][N] and [K][N]): the layout turns input and output over, the sums stay.
 // Changed    since the convolutions: no window slides, so a filter's tap meets one cell of each image and
-//            nothing is used twice but across images: each block reads its 64 filters once for 64 images.
+//            values are reused across images only: each block reads its 64 filters once for 64 images.
 // Must cost  input and filters once for every 64 of the other. With few images that is no use: a batch of
 //            1 leaves 63 of 64 rows of the tile empty. Step 3 is for those.
 // Run        ./halo run 13 --network lenet --batch 128
@@ -55,7 +55,7 @@ __global__ void tiled_kernel(const float* input,    // [N][F] or [F][N]
                              float* output,         // [N][K] or [K][N]
                              const float* bias,     // [K], or null
                              bool relu, int N, int F, int K) {
-  let_next_launch_begin();  // where calls overlap; else both do nothing
+  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
   wait_for_launches_before();
   __shared__ float images_tile[kTileStep][kTilePitch];   // [feature][image]
   __shared__ float filters_tile[kTileStep][kTilePitch];  // [feature][output]
@@ -94,7 +94,7 @@ __global__ void tiled_kernel(const float* input,    // [N][F] or [F][N]
       const int k = first_k + out + j * kTileSide;
       if (n >= N || k >= K) continue;
       const float value = sum[i][j] + (bias != nullptr ? bias[k] : 0.0f);
-      // Not fmaxf, which makes 0 of a NaN.
+      // Not fmaxf, which turns a NaN into 0.
       output[kImagesFastest ? k * N + n : n * K + k] = relu && value < 0.0f ? 0.0f : value;
     }
   }

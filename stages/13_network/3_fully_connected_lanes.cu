@@ -25,7 +25,7 @@ __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
                              float* output,         // [N][K] or [K][N]
                              const float* bias,     // [K], or null
                              bool relu, int N, int F, int K) {
-  let_next_launch_begin();  // where calls overlap; else both do nothing
+  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
   wait_for_launches_before();
   const int groups = (N - 1) / kImages + 1;
   const int first_n = blockIdx.x % groups * kImages;
@@ -44,7 +44,7 @@ __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
       if (kImages == 1 || n < N) sum[i] += input[kImagesFastest ? f * N + n : n * F + f] * tap;
     }
   };
-  // The taps that not all lanes have come last, alone: in an unrolled loop lanes with one more go apart from the others.
+  // The taps that not all lanes have come last, alone: in an unrolled loop lanes with one more diverge from the others.
   const int full = F / kWarpSize * kWarpSize;
 #pragma unroll(kImages == 1 ? 8 : 2)  // so many taps of a lane are under way
   for (int f = 0; f < full; f += kWarpSize) add(f + lane);
@@ -60,7 +60,7 @@ __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
   for (int i = 0; i < kImages; ++i) {
     const int n = first_n + i;
     const float value = sum[i] + own_bias;
-    // Not fmaxf, which makes 0 of a NaN.
+    // Not fmaxf, which turns a NaN into 0.
     if (n < N) output[kImagesFastest ? k * N + n : n * K + k] = relu && value < 0.0f ? 0.0f : value;
   }
 }

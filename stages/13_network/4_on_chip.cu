@@ -7,7 +7,7 @@
 //            each other's shared memory, and each goes on with the next layer when it has got all of it.
 // Must cost  all filters once for each image, from the L2 cache: of LeNet 0.43 MB. A batch is better off with
 //            kernels that read them once for several images. Maps go from block to block on chip; each layer's outputs
-//            are stored besides, for whoever wants to look.
+//            are also stored, for inspection.
 // Run        ./halo run 13 --network lenet --batch 1
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
@@ -32,11 +32,11 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
   const auto cluster = cooperative_groups::this_cluster();
   const int rank = blockIdx.x % kBlocks, n = blockIdx.x / kBlocks;
 
-  // Behind all else: with 48 static bytes before it dynamic memory began at no multiple of 128, and copies of 16 bytes took
-  // longer. Set up before the first copy: the fence in it waits for those of its thread, some 1000 cycles.
+  // After everything else: with 48 static bytes before it dynamic memory began at no multiple of 128, and copies of 16
+  // bytes took longer. Set up before the first copy: the fence in it waits for those of its thread, some 1000 cycles.
   std::uint64_t* const told = reinterpret_cast<std::uint64_t*>(cells + net.told);
   if (kBlocks > 1) expect_cells(net, rank, told);
-  // One loop for the taps of all layers: they are on their way together.
+  // One loop for the taps of all layers: they are under way together.
   const float4* const own_packed = packed + rank * net.packed_quads;
 #pragma unroll 1
   for (int i = threadIdx.x; i < net.packed_quads; i += kOnChipThreads) {

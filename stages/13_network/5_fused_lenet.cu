@@ -6,7 +6,7 @@
 //            wrote. A block has an image, whose maps stay in shared memory from the first layer to the last.
 // Must cost  the image and all filters once for each image, 0.45 MB, nearly all of it from the L2 cache: kernels of
 //            one layer read the filters of fully connected layers once for several images. Each layer's outputs
-//            are stored besides, for whoever wants to look.
+//            are also stored, for inspection.
 // Run        ./halo run 13 --network lenet --batch 128
 #include "stages/13_network/fused_lenet.cuh"
 

@@ -51,7 +51,7 @@ __device__ void convolve(const float* from,   // [kChannels][kSize + 4][kSize + 
 #pragma unroll
       for (int row = 0; row < 2; ++row) {
         float2 two = {window[j][row][0] + own_bias, window[j][row][1] + own_bias};
-        two.x = two.x < 0.0f ? 0.0f : two.x;  // not fmaxf, which makes 0 of a NaN
+        two.x = two.x < 0.0f ? 0.0f : two.x;  // not fmaxf, which turns a NaN into 0
         two.y = two.y < 0.0f ? 0.0f : two.y;
         largest = fmaxf(largest, fmaxf(two.x, two.y));
         *reinterpret_cast<float2*>(sums + (k * kSize + 2 * p + row) * kSize + 2 * q) = two;

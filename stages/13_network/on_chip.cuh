@@ -44,7 +44,7 @@ __device__ inline void fetch(const float* image,  // [C][H][W]
 }
 
 // A barrier for each step that is complete when this block has got all that it is sent: of a map the channels of other
-// blocks, of single outputs all of them, since each block sends itself its own as well. By the last warp, a lane a step.
+// blocks, of single outputs all of them, since each block sends itself its own too. By the last warp, a lane per step.
 __device__ inline void expect_cells(const OnChip& net, int rank,
                                     std::uint64_t* told) {  // [kOnChipSteps]
   const int i = static_cast<int>(threadIdx.x) - (kOnChipThreads - kWarpSize);
@@ -59,7 +59,7 @@ __device__ inline void expect_cells(const OnChip& net, int rank,
                                  floats * sizeof(float));
 }
 
-// Zeros that fill up the last quad of single outputs: a lane each, one float after the other.
+// Zeros that fill up the last quad of single outputs: one lane each, one float after the other.
 __device__ inline void fill_up(const OnChip& net, float* cells) {
   if (threadIdx.x >= net.count) return;
   const OnChipStep& step = net.step[threadIdx.x];
@@ -88,7 +88,7 @@ __device__ void add_up(float (&sum)[kOutputs], int part, int parts_bits) {
   }
 }
 
-// The block's filters over the map; the sums stay on chip, and go to memory for whoever wants to look. A thread has kRows
+// The block's filters over the map; the sums stay on chip, and also go to memory for inspection. A thread has kRows
 // rows of 2 columns; lanes that have parts of the same sums are neighbours.
 template <int kSize, int kRows>
 __device__ void convolve(const OnChipStep& step, float* cells, int filters, float* sums) {
@@ -143,14 +143,14 @@ __device__ void convolve(const OnChipStep& step, float* cells, int filters, floa
       const int row = (begin + i) / kOnChipColumns, column = (begin + i) % kOnChipColumns;
       if (i >= 1 << own_bits || p + row >= step.P || q + column >= step.Q) continue;
       float value = sum[i] + bias;
-      if (value < lowest) value = lowest;  // not fmaxf, which makes a number of a NaN
+      if (value < lowest) value = lowest;  // not fmaxf, which turns a NaN into a number
       cells[step.own + place + row * step.Q + column] = value;
       sums[place + row * step.Q + column] = value;
     }
   }
 }
 
-// One jump: each comparison of a number that comes from the constant cache would wait for it anew.
+// One jump: each comparison of a number that comes from the constant cache would wait for it again.
 __device__ void convolve(const OnChipStep& step, float* cells, int filters, float* sums) {
   switch (10 * step.size + step.rows) {
     case 11:
@@ -257,8 +257,8 @@ __device__ void pool(const OnChipStep& step, float* cells, int first_k, int chan
   });
 }
 
-// The block's channels of a map, frames and all, to the same place in all other blocks: a warp a block. (A thread that
-// stored its cells in all of them had up to fifteen stores in turn.)
+// The block's channels of a map, including frames, to the same place in all other blocks: one warp
+// per block. (A thread that stored its cells in all of them had up to fifteen stores in turn.)
 template <int kBlocks>
 __device__ void hand_over(float* own, int floats, int rank, std::uint64_t* told) {
   const auto cluster = cooperative_groups::this_cluster();

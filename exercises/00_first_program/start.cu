@@ -2,8 +2,8 @@
 //
 // Computes   y[i] = a * x[i] + y[i] for i = 0 ... n - 1 on the GPU, called as
 //                first_program N A OUTPUT
-//            x and y are given below; the result goes to the file OUTPUT, a number a line.
-// Must cost  12 bytes of global memory an output, in one kernel that uses as many threads as there is
+//            x and y are given below; the result goes to the file OUTPUT, one number per line.
+// Must cost  12 bytes of global memory per output, in one kernel that uses as many threads as there is
 //            work for. Every call that fails ends the program with one line on stderr and a status that
 //            is not 0, before OUTPUT is written.
 // Run        ./halo try 00
@@ -57,8 +57,8 @@ int main(int argc, char** argv) {
     return 2;
   }
 
-  // TODO 3: n from argv[1], a whole number from 1 on, and a from argv[2], any finite number. Anything else,
-  // such as "0", "-5", "12x" or "", is one line on stderr and status 2.
+  // TODO 3: n from argv[1], a whole number of at least 1, and a from argv[2], any finite
+  // number. Anything else, such as "0", "-5", "12x" or "", is one line on stderr and status 2.
   const int n = 1;
   const float a = 1.0f;
   // END 3

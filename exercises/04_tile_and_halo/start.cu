@@ -1,9 +1,9 @@
 // Exercise 04: the tile, its halo, and ends that are repeated. The task: README.md beside this file.
 //
-// Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; in the place of a cell beyond the
-//            ends stands the first or the last cell of the signal, as an audio or image filter wants it.
-// Must cost  each cell of the signal read from global memory once a block: at most 10.5 bytes an output
-//            with 256 threads and 9 taps, and hardly a bank conflict.
+// Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; a cell beyond the ends is
+//            replaced by the first or the last cell of the signal, as audio and image filters do.
+// Must cost  each cell of the signal read from global memory once per block: at most 10.5 bytes
+//            per output with 256 threads and 9 taps, and hardly a bank conflict.
 // Run        ./halo try 04
 #include <cuda_runtime.h>
 

@@ -2,8 +2,8 @@
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j], of a signal that is a ring: after its
 //            last cell comes its first, before its first its last.
-// Must cost  a warp reads its 32 cells once, and once the cells of its neighbours: at most 3 load requests a
-//            warp, 12 bytes an output, and no shared memory.
+// Must cost  a warp reads its 32 cells once, and once the cells of its neighbours: at most 3
+//            load requests per warp, 12 bytes per output, and no shared memory.
 // Run        ./halo try 05
 #include <cuda_runtime.h>
 

@@ -2,8 +2,8 @@
 //
 // Computes   output[h][w] = sum over r, s of column_mask[r] * row_mask[s]
 //                           * input[h - (R - 1) / 2 + r][w - (S - 1) / 2 + s]; cells beyond the edges are 0.
-// Must cost  one kernel, R + S products an output and not R * S: with 9 + 9 taps and blocks of 16 rows of 32
-//            threads at most 16 bytes an output, and 60 requests of shared memory for 32 outputs.
+// Must cost  one kernel, R + S products per output and not R * S: with 9 + 9 taps and blocks of 16 rows
+//            of 32 threads at most 16 bytes per output, and 60 requests of shared memory for 32 outputs.
 // Run        ./halo try 06
 #include <cuda_runtime.h>
 
@@ -29,7 +29,7 @@ __global__ void separable(const float* input,  // [H][W]
   const int first_w = static_cast<int>(blockIdx.x * blockDim.x) - (S - 1) / 2;
 
   // TODO 1: the block's threads load the tile together, each cell once, also where the halo is wider than the
-  // block. What stands for a cell left of column 0? It is not the cell before it in memory.
+  // block. What replaces a cell left of column 0? It is not the cell before it in memory.
   (void)input;
   (void)first_h;
   (void)first_w;

@@ -1,8 +1,8 @@
 // Exercise 10: from the naive transform to the tile, with bias and ReLU on the way. The task: README.md.
 //
 // Computes   output[n][c][h][w] = max(0, input[c][h][w][n] + bias[c]): CHWN to NCHW.
-// Must cost  32 images, 4 channels of 16 x 16 cells: at most 10.5 bytes an output (the naive transform moves
-//            37) and at most 64 bank conflicts for 32 cells of 32 images.
+// Must cost  32 images, 4 channels of 16 x 16 cells: at most 10.5 bytes per output (the naive
+//            transform moves 37) and at most 64 bank conflicts for 32 cells of 32 images.
 // Run        ./halo try 10
 #include <cuda_runtime.h>
 
@@ -17,13 +17,13 @@ __global__ void tile_transform(const float* input,  // [cells][N]
                                const float* bias,   // [C]
                                float* output,       // [N][cells]
                                int N, int cells, int plane) {
-  // TODO 1: a tile of 32 cells and 32 images in shared memory, read along the rows of the input. Mind the last
-  // tiles, which are not full, and who may read the tile when.
+  // TODO 1: a tile of 32 cells and 32 images in shared memory, read along the rows of the
+  // input. Mind the last tiles, which are not full, and who may read the tile, and when.
   (void)bias;
   (void)plane;
   // END 1
 
-  // TODO 2: the outputs, written along their rows. What stands in the skeleton is the naive transform, with
+  // TODO 2: the outputs, written along their rows. The skeleton has the naive transform, with
   // neither bias nor ReLU.
   const int cell = blockIdx.x;
   for (int n = threadIdx.x; n < N; n += blockDim.x) {

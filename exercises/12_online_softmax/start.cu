@@ -3,8 +3,8 @@
 // Computes   output[n][c] = exp(input[n][c] - m) / (sum over c' < length of exp(input[n][c'] - m)) for
 //            c < length = lengths[n], with m the largest of these cells; 0 from there on, and 0 in a row
 //            that has no cell above -inf.
-// Must cost  each row read twice and written once, however long it is: at most 12.5 bytes a cell; at most
-//            two barriers a row.
+// Must cost  each row read twice and written once, however long it is: at most 12.5 bytes per
+//            cell; at most two barriers per row.
 // Run        ./halo try 12
 #include <cuda_runtime.h>
 
@@ -30,7 +30,7 @@ __device__ Pair combined(Pair a, Pair b) {
 }
 
 // Preconditions: a block of kThreads for each row; 0 <= lengths[n] <= C, a whole number. Cells are finite
-// or -inf; what stands from lengths[n] on may be anything, NaN too.
+// or -inf; what follows from lengths[n] on may be anything, even NaN.
 __global__ void __launch_bounds__(kThreads) online_softmax(const float* input,    // [gridDim.x][C]
                                                            const float* lengths,  // [gridDim.x]
                                                            float* output,         // [gridDim.x][C]

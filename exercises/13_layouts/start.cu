@@ -1,10 +1,10 @@
-// Exercise 13: the cheapest layouts of many chains of layers, a thread a chain. The task: README.md beside this
-// file.
+// Exercise 13: the cheapest layouts of many chains of layers, one thread per chain. The task:
+// README.md beside this file.
 //
 // Computes   for each chain n the layouts b[0], b[1], ... of its layers for which the sum over l of
 //            cost[l][b[l - 1]][b[l]][n] is smallest, with b[-1] = 0; and what the layers up to l cost together.
-// Must cost  each cost read at most once or twice, by neighbouring lanes: at most 300 load requests a warp for
-//            30 layers and 3 layouts; nothing in global memory but the results.
+// Must cost  each cost read at most once or twice, by neighbouring lanes: at most 300 load requests
+//            per warp for 30 layers and 3 layouts; nothing in global memory but the results.
 // Run        ./halo try 13
 #include <cuda_runtime.h>
 

@@ -1,8 +1,8 @@
 // Exercise 01: several outputs at once, on the host. The task: README.md beside this file.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i + j], for i = 0 ... n - 1.
-// Must cost  with 63 taps at most 19 loads an output (the plain loop makes 126), with at most 32 values at
-//            once outside the arrays, which is what a processor has registers for.
+// Must cost  with 63 taps at most 19 loads per output (the plain loop makes 126), with at most
+//            32 values at once outside the arrays, which is what a processor has registers for.
 // Run        ./halo try 01
 #include "common/exercise/counted.h"
 #include "common/exercise/exercise.h"

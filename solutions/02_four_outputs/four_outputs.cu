@@ -1,8 +1,8 @@
-// Exercise 02: four outputs a thread, in two orders. The task: README.md beside this file.
+// Exercise 02: four outputs per thread, in two orders. The task: README.md beside this file.
 //
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends are zero.
 // Must cost  each tap loaded once for four outputs, and neighbouring lanes on neighbouring cells: with 9
-//            taps, 256 threads and step = 256 at most 52 bytes an output, in at most 36,500 load
+//            taps, 256 threads and step = 256 at most 52 bytes per output, in at most 36,500 load
 //            requests for 100,000 outputs. Everything comes from global memory.
 // Run        ./halo try 02
 #include <cuda_runtime.h>

@@ -1,8 +1,8 @@
-// Exercise 07: how layers are divided over a GPU, a thread a layer. The task: README.md beside this file.
+// Exercise 07: how layers are divided over a GPU, one thread per layer. The task: README.md beside this file.
 //
 // Computes   for each layer the division of stage 07, in even pieces: by which method, in how many pieces, and how
 //            many bytes an SM then has on chip.
-// Must cost  the four figures of a layer read once: at most 5 load requests a warp of layers; one launch.
+// Must cost  the four figures of a layer read once: at most 5 load requests per warp of layers; one launch.
 // Run        ./halo try 07
 #include <cuda_runtime.h>
 
@@ -17,7 +17,7 @@ struct Candidate {
 
 __device__ int quotient_up(int a, int b) { return (a + b - 1) / b; }
 
-// Method 1: each SM has some of the filters for good; the map goes by in P strips.
+// Method 1: each SM keeps some of the filters; the map passes by in P strips.
 __device__ Candidate over_filters(int W, int H, int M, int K, int sms, int shared_bytes,
                                   int n_fma) {
   // TODO 1: the smallest P from 1 to H for which the largest strip fits (D1 <= shared_bytes) and the smallest
@@ -37,7 +37,7 @@ __device__ Candidate over_filters(int W, int H, int M, int K, int sms, int share
   // END 1
 }
 
-// Method 2: each SM has some rows of the map for good; the filters go by in Q groups.
+// Method 2: each SM keeps some rows of the map; the filters pass by in Q groups.
 __device__ Candidate over_rows(int W, int H, int M, int K, int sms, int shared_bytes, int n_fma) {
   // TODO 2: the smallest Q from 1 to M in the same way.
   const int own = quotient_up(H, sms);  // rows of outputs of the fullest SM

@@ -1,9 +1,9 @@
-// Exercise 08: two pixels a thread, so that a tap that was read serves twice. The task: README.md beside this file.
+// Exercise 08: two pixels per thread, so that each tap read serves twice. The task: README.md beside this file.
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[c][r][s][k] * input[n][c][p + r][q + s], without
 //            padding: P = H - R + 1 and Q = W - S + 1. The filters have been transformed: k runs fastest.
-// Must cost  at most 0.5 wavefronts of shared memory a multiply-add of a warp, where one pixel a thread can't
-//            have less; each cell and each tap read from global memory once a block.
+// Must cost  at most 0.5 wavefronts of shared memory per multiply-add of a warp, the least that one
+//            pixel per thread needs; each cell and each tap read from global memory once per block.
 // Run        ./halo try 08
 #include <cuda_runtime.h>
 

@@ -2,7 +2,7 @@
 //
 // Computes   output[n][k][p][q] = bias[k] + sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p - (R - 1) / 2 + r][q - (S - 1) / 2 + s]; cells that do not exist are zero.
-// Must cost  one launch; nothing stored but the outputs; each tap fetched once a block; four threads or
+// Must cost  one launch; nothing stored but the outputs; each tap fetched once per block; four threads or
 //            more for each output, so that small maps fill the GPU; no atomics: the same bits in every run.
 // Run        ./halo try 09
 #include <cuda_runtime.h>

@@ -1,8 +1,8 @@
 // Exercise 10: from the naive transform to the tile, with bias and ReLU on the way. The task: README.md.
 //
 // Computes   output[n][c][h][w] = max(0, input[c][h][w][n] + bias[c]): CHWN to NCHW.
-// Must cost  32 images, 4 channels of 16 x 16 cells: at most 10.5 bytes an output (the naive transform moves
-//            37) and at most 64 bank conflicts for 32 cells of 32 images.
+// Must cost  32 images, 4 channels of 16 x 16 cells: at most 10.5 bytes per output (the naive
+//            transform moves 37) and at most 64 bank conflicts for 32 cells of 32 images.
 // Run        ./halo try 10
 #include <cuda_runtime.h>
 

@@ -1,10 +1,10 @@
 // Exercise 11: the largest cell of each window, and where it is. The task: README.md beside this file.
 //
 // Computes   maxima[c][p][q] = the largest cell of the window of plane c that begins at row p * stride - padding
-//            and column q * stride - padding; indices[c][p][q] = h * W + w of that cell, of the first one if
-//            several are as large. Ghost cells take no part.
-// Must cost  each cell of the input read hardly more than once: with windows of 3 and stride 2 at most 44 bytes
-//            an output (threads that read their own windows move 79).
+//            and column q * stride - padding; indices[c][p][q] = h * W + w of that cell, of the
+//            first one if several are equally large. Ghost cells take no part.
+// Must cost  each cell of the input read hardly more than once: with windows of 3 and stride 2
+//            at most 44 bytes per output (threads that read their own windows move 79).
 // Run        ./halo try 11
 #include <cuda_runtime.h>
 

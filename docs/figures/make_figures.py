@@ -168,7 +168,7 @@ def sliding_mask():
         d.line(x0 - w / 2 + j * w, 84, x0 - w / 2 + j * w, 114, GREY)
         d.text(x0 - w / 2 + j * w + 5, 105, "×", 14, "start", GREY)
     d.line(x0 + 2 * w + 14, 136, x0 + 3 * w + 14, 136, PURPLE, 2, arrow=True)
-    d.text(x0 + 3 * w + 24, 141, "one step an output", 12, "start", GREY)
+    d.text(x0 + 3 * w + 24, 141, "one step per output", 12, "start", GREY)
 
     d.text(x0 - w - 16, 236, "output", 15, "end", bold=True)
     d.cells(x0, 210, [f"{value:.1f}" for value in outputs], w, h,
@@ -258,7 +258,7 @@ def sectors():
 
 
 def constant_broadcast():
-    d = Drawing(800, 300, "Constant memory: one address a warp is a broadcast",
+    d = Drawing(800, 300, "Constant memory: one address per warp is a broadcast",
                 "Left: all lanes of a warp ask for the same mask cell and are served at once. Right: "
                 "lanes ask for different cells, which are served one after the other.")
     for side, title in enumerate(("all lanes read m[2]", "lane t reads m[t mod 4]")):
@@ -273,7 +273,7 @@ def constant_broadcast():
             j = 2 if side == 0 else t % 4
             d.line(x0 + 60 + j * 50, 94, x + 18, 182, PURPLE if side == 0 else RED, 1.3, arrow=True)
         d.text(x0 + 318, 206, "…", 16)
-        d.text(x0 + 160, 248, ("1 address: one read, heard by 32 lanes",
+        d.text(x0 + 160, 248, ("1 address: one read, seen by 32 lanes",
                                "4 addresses: four reads, one after the other")[side], 14)
         d.text(x0 + 160, 272, ("1 constant request", "4 constant requests")[side], 13, colour=GREY)
     d.line(400, 24, 400, 280, GREY, 1, dashed=True)
@@ -403,7 +403,7 @@ def quad_stride():
     answers = ("2 columns: four passes, not one", "8 columns: one pass", "8 columns: one pass")
     for panel, (stride, answer) in enumerate(zip((4, 5, 9), answers)):
         x0, y0 = 26 + panel * 280, 92
-        d.text(x0 + 4 * cell, 32, f"{4 * stride} outputs a thread: {stride} quads", 15, bold=True)
+        d.text(x0 + 4 * cell, 32, f"{4 * stride} outputs per thread: {stride} quads", 15, bold=True)
         d.text(x0 + 4 * cell, 56, "column: four banks", 11, colour=GREY)
         for column in range(8):
             d.text(x0 + column * cell + cell / 2, 80, str(column), 12, colour=GREY)
@@ -456,7 +456,7 @@ def quad_overlap():
 def memory_hierarchy():
     d = Drawing(800, 470, "Where data can live",
                 "Each thread has registers; each SM has shared memory, an L1 cache and a constant "
-                "cache; all SMs share the L2 cache and global memory; the host's memory lies behind "
+                "cache; all SMs share the L2 cache and global memory; the host's memory lies across "
                 "the PCIe link.")
     for sm in range(2):
         x = 30 + sm * 340
@@ -474,7 +474,7 @@ def memory_hierarchy():
         d.text(x + 234, 151, "L1 cache", 13, halo=True)
         d.text(x + 234, 169, "lines of 4 sectors", 11, halo=True)
         d.rect(x + 16, 194, 288, 44, "mask", radius=4)
-        d.text(x + 160, 221, "constant cache: one address a warp at a time", 12, halo=True)
+        d.text(x + 160, 221, "constant cache: one address per warp at a time", 12, halo=True)
         d.line(x + 160, 254, x + 160, 280, INK, 2, arrow=True)
         d.line(x + 176, 280, x + 176, 254, INK, 2, arrow=True)
     d.text(742, 90, "fast,", 13, colour=GREY)
@@ -492,7 +492,7 @@ def memory_hierarchy():
     d.line(352, 392, 352, 416, INK, 2, dashed=True)
     d.line(368, 392, 368, 416, INK, 2, dashed=True)
     d.rect(30, 418, 660, 36, "plain", dashed=True, stroke=GREY, radius=6)
-    d.text(360, 441, "host memory, behind the PCIe link: cudaMemcpy", 13)
+    d.text(360, 441, "host memory, across the PCIe link: cudaMemcpy", 13)
     return d
 
 
@@ -650,7 +650,7 @@ def im2col():
     d.cells(50, 122, ["m0", "m1", "m2"], w, h, "mask", 13)
     d.text(206, 146, "×", 20)
     x0 = 232
-    d.text(x0 + 2.5 * w, 40, "windows of the input, one column an output", 14, bold=True)
+    d.text(x0 + 2.5 * w, 40, "windows of the input, one column per output", 14, bold=True)
     for j in range(3):
         d.cells(x0, 88 + j * h, padded[j:j + 5], w, h,
                 ["ghost" if c == "0" else "read" for c in padded[j:j + 5]], 14)

@@ -80,7 +80,7 @@ def tile_and_halo_2d():
 def filter_slices():
     d = Drawing(840, 420, "Slices of eight filters for one channel",
                 "Filters lie in memory one after the other, each with its channels one after the "
-                "other. For the channel in work a block loads nine taps of each of its eight filters, "
+                "other. For the current channel a block loads nine taps of each of its eight filters, "
                 "C times R times S floats apart, and one tile of the image.")
     x0, y0, box, gap_x, gap_y = 150, 66, 30, 62, 40
     channels = ["c = 0", "c = 1", "c = 2", "c = 3"]

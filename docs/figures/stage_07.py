@@ -26,7 +26,7 @@ def filters_at(d, x, y, kinds, label):
 
 def filters_over_sms():
     d = Drawing(880, 372, "Method 1: the filters over the SMs, the map in strips",
-                "Each of three SMs keeps two of six filters. The map of twelve rows goes by in three "
+                "Each of three SMs keeps two of six filters. The map of twelve rows passes by in three "
                 "strips of four rows; the strip that is computed has one halo row on either side, and "
                 "the next strip is on its way into registers.")
     x, y = 40, 78
@@ -59,7 +59,7 @@ def filters_over_sms():
 def map_over_sms():
     d = Drawing(880, 372, "Method 2: the map over the SMs, the filters in groups",
                 "Each of three SMs keeps four of twelve rows of the map, and one halo row on either "
-                "side. The six filters go by in three groups of two; the next group is on its way "
+                "side. The six filters pass by in three groups of two; the next group is on its way "
                 "into registers.")
     x, y = 252, 78
     kinds = ["plain"] * 3 + ["halo"] + ["tile"] * 4 + ["halo"] + ["plain"] * 3
@@ -121,7 +121,7 @@ def two_blocks():
 def store_bound():
     d = Drawing(860, 300, "What a thread of store_bound has",
                 "A thread has two rows of four outputs. Its window, four rows of six cells, comes from "
-                "global memory in aligned quads and stays in registers. Filters go by: their "
+                "global memory in aligned quads and stays in registers. Filters pass by: their "
                 "nine taps come from shared memory as two quads and one tap, and each filter gives two quads of "
                 "outputs to store.")
     cell = 26
@@ -150,7 +150,7 @@ def store_bound():
 
     ox = 690
     d.text(ox + 52, y - 40, "to store", 14, bold=True)
-    d.text(ox + 52, y - 20, "two quads a filter", 12, colour=GREY)
+    d.text(ox + 52, y - 20, "two quads per filter", 12, colour=GREY)
     for k in range(3):
         top = y + k * 42
         d.line(fx + 12 * 18 + 10, top + 13, ox - 8, top + 13, BLUE, 1.8, arrow=True)

@@ -96,7 +96,7 @@ def two_stages():
     d.text(696, 34, "output map of k", 14, bold=True)
     grid(d, 636, 96, 4, 4, 30, lambda *_: "read")
     d.text(696, 240, "P × Q", 12, colour=GREY)
-    d.text(410, 322, "Dashed: products with ghost cells. Nobody writes them, nobody reads them.", 13,
+    d.text(410, 322, "Dashed: products with ghost cells. They are neither written nor read.", 13,
            colour=GREY)
     d.text(410, 342, "With 1 × 1 filters there is one temporary, and it is the output: no stage two.", 13,
            colour=GREY)

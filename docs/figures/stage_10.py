@@ -241,7 +241,7 @@ def transform_float2():
     d.line(tx + 4 * pw + 30, ty + 2.4 * h, ox - 32, ty + 2.4 * h, PURPLE, 2.2, arrow=True)
     d.text(ox + 2 * cw, ty + 5 * h + 28, "two requests, C·H·W floats apart:", 13)
     d.text(ox + 2 * cw, ty + 5 * h + 47, "nothing to join here", 13, colour=GREY)
-    d.text(420, 356, "Four cells and eight images stand for 32 and 64. Backwards, the arrows turn round: "
+    d.text(420, 356, "Four cells and eight images stand for 32 and 64. Backwards, the arrows are reversed: "
            "two reads, one write of 8 bytes.", 12, colour=GREY)
     return d
 

@@ -39,13 +39,13 @@ def windows_overlap():
     d.text(x0 + 2.5 * size, y0 + 5 * size + 50, "16 + 16 + 4 = 36 reads of 25 cells", 13, colour=GREY)
 
     x1 = 440
-    d.text(x1 + 190, 40, "one output a thread", 15, bold=True)
+    d.text(x1 + 190, 40, "one output per thread", 15, bold=True)
     for i, colour in enumerate((BLUE, GREEN, PURPLE, INK)):
         d.rect(x1 + i * 98, 60, 86, 58, "pale", stroke=colour, width=2.4, radius=6)
         d.text(x1 + i * 98 + 43, 86, f"thread {i}", 13, bold=True)
         d.text(x1 + i * 98 + 43, 106, "9 loads", 13)
     d.text(x1 + 190, 146, "36 loads, 4 stores", 14, colour=RED)
-    d.text(x1 + 190, 204, "2 x 2 outputs a thread", 15, bold=True)
+    d.text(x1 + 190, 204, "2 x 2 outputs per thread", 15, bold=True)
     d.rect(x1 + 40, 222, 300, 116, "tile", radius=6)
     d.text(x1 + 190, 248, "one thread", 13, bold=True, halo=True)
     d.text(x1 + 190, 270, "25 loads, each into a register", 13, halo=True)
@@ -77,7 +77,7 @@ def lanes_over_memory():
         at = x0 + (2 * lane + 0.5) * cell
         d.line(at, y + 62, at, y + 33, BLUE, 1.6, arrow=True)
         d.text(at, y + 76, str(lane), 12, colour=BLUE)
-    d.text(x0 + 10 * cell, y + 76, "… lanes, one an output", 13, "start", BLUE)
+    d.text(x0 + 10 * cell, y + 76, "… lanes, one per output", 13, "start", BLUE)
     d.text(x0 + columns * cell + 8, y + 20, "… 63 cells", 12, "start", GREY)
     d.text(x0 - 10, y + 20, "row h", 12, "end", GREY)
     d.text(450, y + 106, "8 or 9 sectors for 32 cells; the cells between are for the next request", 13,
@@ -96,7 +96,7 @@ def lanes_over_memory():
         at = x0 + (lane + 0.5) * cell
         d.line(at, y + 62, at, y + 33, BLUE, 1.6, arrow=True)
         d.text(at, y + 76, str(lane), 12, colour=BLUE)
-    d.text(x0 + 8 * cell, y + 76, "… lanes, one an image", 13, "start", BLUE)
+    d.text(x0 + 8 * cell, y + 76, "… lanes, one per image", 13, "start", BLUE)
     d.text(x0 - 10, y + 20, "cell h, w", 12, "end", GREY)
     d.brace(x0 + 32 * cell, x0 + 48 * cell, y + 38, "images 32, 33, …: the next warp", size=12, colour=GREY)
     d.text(450, y + 106, "4 sectors for 32 cells, whatever window and stride are", 13, colour=GREEN)
@@ -153,7 +153,7 @@ def layers():
 
 
 def beside_cudnn():
-    """Each layer: cuDNN's faster layout over ours, one output a thread and with reuse, in both layouts."""
+    """Each layer: cuDNN's faster layout over ours, one output per thread and with reuse, in both layouts."""
     shown = []
     for number, name, times in layers():
         best = min(times[library] for library in CUDNN)
@@ -165,7 +165,7 @@ def beside_cudnn():
     top, step = 96, 30
     bottom = top + step * len(shown)
     d = Drawing(820, bottom + 84, "Pooling beside cuDNN",
-                f"Time of cuDNN's faster layout over ours, one line a layer, sorted. {said}.")
+                f"Time of cuDNN's faster layout over ours, one line per layer, sorted. {said}.")
     d.text(410, 30, "cuDNN's time, in its faster layout / ours", 16, bold=True)
     left, scale = 490, 230
     x_of = lambda ratio: left + scale * math.log2(ratio)

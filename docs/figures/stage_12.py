@@ -21,7 +21,7 @@ def softmax_traffic():
     for name, x in kernels.items():
         d.rect(x - 56, top, 112, 40, "pale", radius=6)
         d.text(x, top + 25, name, 15, bold=True)
-    d.text(450, 36, "five kernels: 5 reads and 3 writes of 4 bytes a cell", 15, bold=True)
+    d.text(450, 36, "five kernels: 5 reads and 3 writes of 4 bytes per cell", 15, bold=True)
     matrices = {"input": 118, "shifted": 349, "exponentials": 592, "output": 826}
     for name, x in matrices.items():
         d.rect(x - 58, memory, 116, deep, "read")
@@ -57,8 +57,8 @@ def softmax_traffic():
     read(636, "divide", -30)
     d.line(705, memory, 776, low + 4, PURPLE, 1.4, dashed=True, arrow=True)
     write("divide", 826, 20)
-    d.text(450, 292, "4: bytes a cell, read (blue, up) or written (red, down) in global memory. "
-           "Dashed: one float an image.", 12, colour=GREY)
+    d.text(450, 292, "4: bytes per cell, read (blue, up) or written (red, down) in global memory. "
+           "Dashed: one float per image.", 12, colour=GREY)
 
     d.line(30, 312, 870, 312, GREY, 1, dashed=True)
     d.text(450, 340, "one kernel: 1 read and 1 write", 15, bold=True)
@@ -81,7 +81,7 @@ def softmax_inner_loop():
                 "cells 0 to 3 in the first turn, 4 to 7 in the second, 8 to 11 in the third, and "
                 "then combine what each has.")
     w, h = 28, 30
-    d.text(216, 34, "fused: a thread an image", 15, bold=True)
+    d.text(216, 34, "fused: a thread per image", 15, bold=True)
     for n in range(4):
         y = 66 + n * 40
         d.text(66, y + 20, f"thread {n}", 12, "end", GREY)
@@ -90,7 +90,7 @@ def softmax_inner_loop():
     d.text(244, 266, "turns 1 to 12, each waits for the one before", 13)
     d.text(216, 300, "C turns; as many threads as images", 13, colour=GREY)
 
-    d.text(674, 34, "fused_parallel: a block an image", 15, bold=True)
+    d.text(674, 34, "fused_parallel: a block per image", 15, bold=True)
     x0 = 506
     d.text(x0 - 8, 86, "a row", 12, "end", GREY)
     d.cells(x0, 66, [str(c % 4) for c in range(12)], w, h,

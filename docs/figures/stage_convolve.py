@@ -81,7 +81,7 @@ def before_and_after(title, papers, variant, name, images, ends):
     """The paper's kernel and convolve over the same layers, each sorted by itself."""
     before, after = ratios(papers, variant, images), ratios(name, "convolve", images)
     d = Drawing(880, 400, title,
-                f"Times of cuDNN's fastest float kernel over ours, one step a layer, sorted. {variant}, the "
+                f"Times of cuDNN's fastest float kernel over ours, one step per layer, sorted. {variant}, the "
                 f"paper's kernel, is ahead on {wins(before)} of {len(before)} layers, from {before[0][0]:.2f} to "
                 f"{before[-1][0]:.2f}; convolve is ahead on {wins(after)} of {len(after)}, from "
                 f"{after[0][0]:.2f} to {after[-1][0]:.2f}.")
@@ -105,7 +105,7 @@ def before_and_after(title, papers, variant, name, images, ends):
 
 
 def by_filter_size(title, name, variant, images, ends):
-    """cuDNN's fastest over one kernel, one panel a filter size, each sorted by itself."""
+    """cuDNN's fastest over one kernel, one panel per filter size, each sorted by itself."""
     found = {}
     for ratio, layer in ratios(name, variant, images):
         found.setdefault(int(layer.split("-")[2]), []).append((ratio, layer))
@@ -113,7 +113,7 @@ def by_filter_size(title, name, variant, images, ends):
     said = "; ".join(f"{size} x {size}: ahead on {wins(f)} of {len(f)}, from {f[0][0]:.2f} to {f[-1][0]:.2f}"
                      for size, f in found.items())
     d = Drawing(880, 400, f"{variant} beside cuDNN, by the size of the filters",
-                f"Times of cuDNN's fastest float kernel over those of {variant}, one step a layer, sorted. {said}.")
+                f"Times of cuDNN's fastest float kernel over those of {variant}, one step per layer, sorted. {said}.")
     d.text(440, 30, title, 16, bold=True)
     width = 790 // len(found) - 13
     for at, (size, layers) in enumerate(found.items()):
@@ -153,8 +153,8 @@ def batches():
     said = ", ".join(f"{wins(found[images])} with {images}" for images in sizes)
     d = Drawing(980, 400, "cuConv's 602 layers: cuDNN's time over convolve's",
                 "Seven panels, one for each number of images, with the 86 layers sorted by the ratio. Layers on "
-                f"which convolve is ahead: {said} images. What is lost is lost by more the more images there are, "
-                f"down to {min(f[0][0] for f in found.values()):.2f}.")
+                f"which convolve is ahead: {said} images. The smallest ratio of all is "
+                f"{min(f[0][0] for f in found.values()):.2f}.")
     d.text(490, 30, "cuConv's 86 layers at seven batch sizes: cuDNN's time / convolve's", 16, bold=True)
     width = 122
     for at, images in enumerate(sizes):

@@ -77,7 +77,7 @@ def ladder(shown):
 
 def bars(title, speeds, tuned=(), high=200.0, labels=(1, 2, 5, 10, 20, 50, 100, 200)):
     """Useful bytes a nanosecond, 8 per output, of each variant; a copy is pale."""
-    d = Drawing(720, 84 + 36 * len(speeds), title, "Useful bytes a second, 8 per output: "
+    d = Drawing(720, 84 + 36 * len(speeds), title, "Useful bytes per second, 8 per output: "
                 + ", ".join(f"{name} {speed:.3g} GB/s" for name, speed in speeds.items()) + ".")
     left, right, top = 130, 560, 30
     low = 1.0

@@ -3,7 +3,7 @@
 // Computes   output[i] = sum over j of mask[j] * input[i - halo + j]; cells beyond the ends
 //            are zero.
 // Changed    since 2_grid: only the work of one output is written here, as a function object.
-//            Thrust chooses blocks and threads and writes the kernel round it.
+//            Thrust chooses blocks and threads and writes the kernel around it.
 // Must cost  what 2_grid costs per warp and tap: the work is the same. How many outputs a thread
 //            takes, and so how they fall into warps, is Thrust's choice: counted, not predicted.
 // Run        ./halo run 02 --variant thrust

@@ -30,7 +30,7 @@ __global__ void one_channel_kernel(const float* input,    // [H][W]
                                    float* output,         // [P][Q]
                                    const LayerNumbers layer) {
   // The grid is a plain row of blocks, and each finds its tile by division. A two-dimensional grid
-  // would save the divisions, but its second number ends at 65,535.
+  // would save the divisions, but its second dimension ends at 65,535.
   const int tiles_across = (layer.Q - 1) / kTileColumns + 1;
   const int tile_number = blockIdx.x;
   const int p = tile_number / tiles_across * kTileRows + threadIdx.y;

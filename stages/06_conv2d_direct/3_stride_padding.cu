@@ -7,7 +7,7 @@
 //            convolution kernels on Pascal GPU with high memory efficiency", section 2.1).
 // Changed    since 2 channels: the filter of an output begins where stride and padding put it, which
 //            may be beyond an edge; so each row and each cell is checked.
-// Must cost  with stride 1 as step 2, less what the ghost cells spare. With stride 2 the 32 cells of
+// Must cost  with stride 1 as step 2, less what the ghost cells save. With stride 2 the 32 cells of
 //            a request are spread over 63: 8 or 9 sectors, of which half is used.
 // Run        ./halo run 06 --variant stride_padding
 #include <cuda_runtime.h>

@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(1024)
 }
 
 // Adds the parts, always in the same order: with atomicAdd there would be one kernel and no
-// temporaries, and another result in the last bits at every run.
+// temporaries, and a different result in the last bits in each run.
 __global__ void add_parts_kernel(const float* partial,  // [parts][outputs]
                                  float* output,         // [outputs]
                                  int outputs, int parts) {

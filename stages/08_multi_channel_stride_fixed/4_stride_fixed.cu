@@ -10,7 +10,7 @@
 // Must cost  the input once for each M' filters, the filters once for each W'x pixels. 512 channels of
 //            28 x 28 (1.6 MB) and 512 filters of 3 x 3 (9.4 MB), with 64 filters and 4 x 28 pixels:
 //            8 * 1.6 + 7 * 9.4 = 79 MB; the lines that tiles share and requests off the sector
-//            border come on top.
+//            border come in addition.
 // Run        ./halo run 08 --variant stride_fixed_32
 #include <cuda_pipeline.h>
 

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kMaxThreads) scalar_products_kernel(
   const int r = tap / layer.S;
   const int s = tap % layer.S;
 
-  // All threads bring the row together. NCHW puts its values R*S floats apart: other orders of the
+  // All threads load the row together. NCHW puts its values R*S floats apart: other orders of the
   // filters would make this one read of neighbours, but someone would have to transform them.
   for (int c = threadIdx.x; c < layer.C; c += blockDim.x) {
     row[c] = filters[(k * layer.C + c) * taps + tap];

@@ -1,7 +1,7 @@
 // Stage 09, step 2: the sum over the taps.
 //
-// Computes   output[n][k][p][q] = the sum of the R*S numbers that step 1 left for it, less those
-//            of ghost cells, which nobody wrote.
+// Computes   output[n][k][p][q] = the sum of the R*S numbers that step 1 left for it, less
+//            those of ghost cells, which were never written.
 // Changed    since 1 scalar_products: one thread per output. Nothing is multiplied.
 // Must cost  R*S reads and one write per output: with 3x3 filters 36 bytes read and 4 written,
 //            where a single kernel would have had the sum in a register.

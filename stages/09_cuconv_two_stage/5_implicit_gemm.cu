@@ -172,8 +172,8 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
       column[2 * kColumns] = quad.cells.z, column[3 * kColumns] = quad.cells.w;
     }
   };
-  // Lanes are 4 x 8, and of two that stand side by side the same filters are read by both, or the same
-  // columns: then 16 bytes per lane take two passes through the banks instead of four.
+  // Lanes are 4 x 8, and two that are side by side read the same filters, or the same columns:
+  // then 16 bytes per lane take two passes through the banks instead of four.
   const auto row_of = [](int l) { return (l >> 1 & 1) | (l >> 4) << 1; };
   const auto column_of = [](int l) { return (l & 1) | (l >> 2 & 3) << 1; };
   // The bias belongs to one of the sums that meet at the end.

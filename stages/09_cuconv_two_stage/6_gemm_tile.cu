@@ -62,8 +62,8 @@ __global__ void __launch_bounds__(kGemmThreads)
     __pipeline_commit();
   };
 
-  // Warps need nothing of each other: they wait for their own lanes only. These stand as in stage 08's outer product, 4 x
-  // 8, each with two quads of filters, 4 quads apart, and a quad of columns.
+  // Warps need nothing of each other: they wait for their own lanes only. These are arranged as in stage
+  // 08's outer product, 4 x 8, each with two quads of filters, 4 quads apart, and a quad of columns.
   const int own_filter = lane / 2 % 2 + lane / 16 * 2, own_column = lane % 2 + lane / 4 % 4 * 2;
   const int first = rank * kWarps + warp, parts = split * kWarps;
   float sums[8][4] = {};

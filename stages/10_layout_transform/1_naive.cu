@@ -3,7 +3,7 @@
 // Computes   output[n][c][h][w] = input[c][h][w][n] (CHWN to NCHW), or the reverse. This is Fig. 7a of
 //            Li et al., "Optimizing Memory Efficiency for Deep Convolutional Neural Networks on GPUs"
 //            (SC'16), section V.A, extended to more than 1,024 images.
-// Changed    nothing before it: the first stage that computes nothing. It only moves.
+// Changed    nothing comes before it: this is the first stage that computes nothing and only moves.
 // Must cost  per 32 images and cell: in CHWN one request of 4 or 5 sectors, all of it used; in NCHW
 //            one request of 32 sectors, of which 4 bytes each are used (fewer sectors only if an image
 //            has under 8 cells).

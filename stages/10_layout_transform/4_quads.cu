@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kRows* kColumns / 16)
   __shared__ float4 tile[kColumns * kDown + kAcross * kShift];
 
   // Blocks that follow each other have the same cells of other images, and together whole rows of CHWN. A row of 300
-  // images ends within a sector, of which two blocks write parts: the second before the L2 cache lets go of it.
+  // images ends within a sector, of which two blocks write parts: the second before the L2 cache evicts it.
   const int tiles_down = (rows - 1) / kRows + 1, tiles_across = (columns - 1) / kColumns + 1;
   const int tile_row = images_down ? blockIdx.x % tiles_down : blockIdx.x / tiles_across;
   const int tile_column = images_down ? blockIdx.x / tiles_down : blockIdx.x % tiles_across;

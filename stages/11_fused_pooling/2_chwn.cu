@@ -16,8 +16,8 @@
 
 namespace halo::fused_pooling {
 
-// A warp is 32 images, a block the same place in kChannels channels. With fewer images than 32 lanes
-// idle, and with fewer channels warps: that is what the mapping costs.
+// A warp is 32 images, a block the same place in kChannels channels. With fewer than 32 images
+// some lanes idle, and with few channels some warps: that is the mapping's cost.
 constexpr int kImages = kWarpSize;
 constexpr int kChannels = 4;
 

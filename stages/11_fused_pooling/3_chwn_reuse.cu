@@ -40,7 +40,7 @@ __device__ __forceinline__ void pool_tile(const float* cells,  // [H][W], N apar
   const int S = kWindow > 0 ? kWindow : layer.S, stride_w = kWindow > 0 ? 2 : layer.stride_w;
   const int rows = inside ? kRows : min(kRows, layer.P - first_p);
   const int columns = inside ? kColumns : min(kColumns, layer.Q - first_q);
-  // The cells under them: the corner, which may be in the padding, and where those end that exist.
+  // The cells under them: the corner, which may be in the padding, and where the existing ones end.
   const int first_h = first_p * stride_h - layer.padding_h;
   const int first_w = first_q * stride_w - layer.padding_w;
   const int end_h = min(first_h + (rows - 1) * stride_h + R, layer.H);

@@ -57,8 +57,8 @@ __global__ void __launch_bounds__(kThreads) fused_parallel_kernel(const float* i
   float* result = output + blockIdx.x * C;      // [C]
 
   // [doc:steps]
-  // A thread has the same categories in all steps. So it reads of `row` only what it has written
-  // itself, and no barrier is needed for it.
+  // A thread has the same categories in all steps. So it reads only those cells of `row` that
+  // it has written itself, without a barrier.
   float largest = -INFINITY;
   for_own_cells<kThreads>(C, [&](int c) {
     const float cell = image[c];

@@ -6,7 +6,7 @@
 //            thread, which has to tell the others, and has one place for both reductions.
 // Must cost  in global memory as step 3; per block four barriers, and per reduction a store of each
 //            warp, a load of thread 0 for each further warp, its store of the result, and a load of each
-//            warp. (That is how CUB does it today; it promises a result, and no traffic. Of
+//            warp. (That is how CUB does it today; it promises a result, not the traffic. Of
 //            thread 0's loads, which are neighbours, ptxas makes few wide ones.)
 // Run        ./halo run 12 --variant fused_cub
 #include <cuda_runtime.h>
@@ -35,8 +35,8 @@ __global__ void __launch_bounds__(kThreads) fused_cub_kernel(const float* input,
   const float* image = input + blockIdx.x * C;  // [C]
   float* result = output + blockIdx.x * C;      // [C]
 
-  // A thread has the same categories in all steps. So it reads of `row` only what it has written
-  // itself, and no barrier is needed for it.
+  // A thread has the same categories in all steps. So it reads only those cells of `row` that
+  // it has written itself, without a barrier.
   float largest = -INFINITY;
   for_own_cells<kThreads>(C, [&](int c) {
     const float cell = image[c];

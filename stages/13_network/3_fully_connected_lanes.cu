@@ -1,4 +1,4 @@
-// Stage 13, step 3: a fully connected layer for few images, its features shared out over lanes.
+// Stage 13, step 3: a fully connected layer for few images, its features spread over the lanes.
 //
 // Computes   output[n][k] = sum over f of input[n][f] * filters[k][f], in NCHW ([N][F] and [N][K]) or in
 //            CHWN ([F][N] and [K][N]).

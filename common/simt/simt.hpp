@@ -191,9 +191,19 @@ struct TracedLine {
   std::uint64_t fewest_load_sectors = 0;
   std::uint64_t fewest_store_sectors = 0;
   std::uint64_t fewest_constant_loads = 0;  // of constant_load_requests
+  std::uint64_t requests = 0;               // all of the launch, of every memory
+  std::uint64_t lanes = 0;                  // that took part in them
   int first = -1;
   int middle = -1;
   int worst = -1;
+};
+
+// Which blocks touch which part of an array of global memory, over the whole launch. The array is cut into kParts equal
+// parts, or as many as it has words, the grid into kRows rows of blocks that follow each other, or as many as it has.
+struct ArrayMap {
+  static constexpr std::size_t kParts = 48;  // bits: exact in JavaScript too
+  static constexpr std::size_t kRows = 32;
+  std::vector<std::uint64_t> loads, stores;  // of each row a bit for each part
 };
 
 // Which lane touched what: a bounded sample (SIMT_TRACE, trace_launches).
@@ -203,6 +213,7 @@ struct Trace {
   // Of arrays of global memory the fewest sectors that all loads of the launch could take, by those places of the
   // code that were seen to load from one array only: more than it has, and its bytes are asked for again.
   std::map<const TracedArray*, std::uint64_t> fewest_load_sectors;
+  std::map<const TracedArray*, ArrayMap> maps;
 };
 
 // One kernel launch, in launch order; or a copy, a memset or an access of the host that is not ordered

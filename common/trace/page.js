@@ -35,6 +35,8 @@
       "the one that has the most words to give, counted at the foot, says how many wavefronts the request takes.",
     address: "Above, the lanes. Below, the memory: a row is 128 bytes. Constant memory serves one address at a time: it is " +
       "fastest where all lanes read the same.",
+    memory: "A row is 32 words of an array; a number says which lane touched the word last. In full colour: this step; pale: the " +
+      "steps of this warp before it.",
   };
 
   // Blue to gold: told apart by every kind of eye, and by lightness alone.
@@ -87,13 +89,100 @@
     return lanes;
   };
 
+  // ---- The colours of the source ----
+
+  // In the order in which they are tried: comments, texts, what the preprocessor reads, numbers, words.
+  const TOKENS = /(\/\/.*|\/\*.*?(?:\*\/|$))|("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])')|(^\s*#\s*\w+)|(\b\d[\w.']*)|([A-Za-z_]\w*)/g;
+  const WORDS = new Set(("alignas auto bool break case char class const constexpr continue default do double else enum extern false float for " +
+    "half if inline int long namespace nullptr operator private public return short signed sizeof static static_assert struct switch " +
+    "template this true typename union unsigned using void volatile while size_t int8_t int32_t int64_t uint8_t uint32_t uint64_t " +
+    "float2 float4 int2 int4 dim3").split(" "));
+  const CUDA = /^(__\w+|threadIdx|blockIdx|blockDim|gridDim|warpSize|cuda\w+)$/;
+  // A function that turns one line after the other into nodes: a comment may go over several.
+  const painter = () => {
+    let inside = false;
+    return (text) => {
+      const nodes = [];
+      let at = 0;
+      const add = (words, kind) => { if (words) nodes.push(kind ? make("span", { class: kind }, words) : words); };
+      if (inside) {
+        const end = text.indexOf("*/");
+        if (end < 0) return [make("span", { class: "t-comment" }, text)];
+        inside = false;
+        at = end + 2;
+        add(text.slice(0, at), "t-comment");
+      }
+      TOKENS.lastIndex = at;
+      for (let found = TOKENS.exec(text); found; found = TOKENS.exec(text)) {
+        const [all, comment, quoted, directive, digits, word] = found;
+        const kind = comment ? "t-comment" : quoted ? "t-text" : directive ? "t-cuda" : digits ? "t-number"
+          : CUDA.test(word) ? "t-cuda" : WORDS.has(word) ? "t-word" : "";
+        if (!kind) continue;
+        add(text.slice(at, found.index), "");
+        add(all, kind);
+        at = found.index + all.length;
+        inside = Boolean(comment) && comment.startsWith("/*") && !comment.slice(2).endsWith("*/");
+      }
+      add(text.slice(at), "");
+      return nodes;
+    };
+  };
+
+  // ---- Padding that is not there ----
+
+  // How many words a row of a shared array has: from its declaration, else from a stride of lanes; 0: nothing says so.
+  const rowWords = (view, array) => {
+    for (const lines of Object.values(data.files)) {
+      const text = (lines || []).join("\n");
+      const declared = new RegExp(`__shared__[^;]*\\b${array.name}\\s*(?:\\[[^\\]]*\\])+\\[\\s*(\\w+)\\s*\\]`).exec(text);
+      if (!declared) continue;
+      const named = new RegExp(`constexpr\\s+\\w+\\s+${declared[1]}\\s*=\\s*(\\d+)\\s*;`).exec(text);
+      const words = Number(named ? named[1] : declared[1]);
+      if (words > 1) return words;
+    }
+    const index = view.trace.arrays.indexOf(array);
+    let least = 0;
+    for (const warp of view.trace.warps) {
+      for (const request of warp.requests) {
+        for (const [, , its, , stride] of request.lanes) {
+          const words = Math.abs(stride) / 4;
+          if (its === index && Number.isInteger(words) && words > request.bytes / 4 && (!least || words < least)) least = words;
+        }
+      }
+    }
+    return least;
+  };
+  const padded = (offset, row, pad) => offset + (row ? Math.floor(offset / 4 / row) * pad * 4 : 0);
+
+  // As the simulator counts: up to 4 bytes wide all lanes share a pass, 8 bytes half of them, 16 bytes a quarter; of loads
+  // whose neighbours agree twice as many do.
+  const wavefrontsOf = (request, lanes) => {
+    let wide = request.bytes <= 4 ? 32 : request.bytes === 8 ? 16 : 8;
+    const at = new Map(lanes.map((lane) => [lane.lane, lane.array.phase + lane.offset]));
+    const agree = (by) => [...at].every(([lane, byte]) => !at.has(lane ^ by) || at.get(lane ^ by) === byte);
+    if (wide < 32 && request.kind.endsWith("load") && (agree(1) || agree(2))) wide *= 2;
+    let taken = 0;
+    for (let begin = 0; begin < 32; begin += wide) {
+      const banks = new Map();
+      for (const [lane, byte] of at) {
+        if (lane < begin || lane >= begin + wide) continue;
+        for (let word = Math.floor(byte / 4); word * 4 < byte + request.bytes; ++word) {
+          if (!banks.has(word % 32)) banks.set(word % 32, new Set());
+          banks.get(word % 32).add(word);
+        }
+      }
+      taken += Math.max(0, ...[...banks.values()].map((words) => words.size));
+    }
+    return taken;
+  };
+
   // ---- The drawing of one request ----
 
   const CELL = 19, LEFT = 92, TOP = 24, GAP = 7;
 
   const drawRequest = (pane, request) => {
     const arrays = pane.view.trace.arrays;
-    const lanes = lanesOf(request, arrays);
+    const lanes = pane.lanesOf(request);
     const banked = isShared(request.kind);
     const gap = banked ? 0 : GAP;
     const xOf = (word) => LEFT + word * CELL + Math.floor(word / 8) * gap;
@@ -210,6 +299,65 @@
     return svg;
   };
 
+  // ---- The drawing of memory, as one warp has touched it so far ----
+
+  const MOST_ROWS = 9; // of an array
+
+  const drawMemory = (pane, now) => {
+    const arrays = pane.view.trace.arrays;
+    const rows = new Map(); // of 32 words
+    let isPast = false;
+    for (const request of pane.view.trace.warps[pane.warp].requests) {
+      for (const lane of pane.lanesOf(request)) {
+        for (let word = Math.floor(lane.offset / 4); word * 4 < lane.offset + request.bytes; ++word) {
+          const key = arrays.indexOf(lane.array) * 1e10 + Math.floor(word / 32);
+          if (!rows.has(key)) rows.set(key, { key, array: lane.array, first: Math.floor(word / 32) * 32, cells: new Map(), isNow: false });
+          const row = rows.get(key);
+          if (request === now) row.isNow = true;
+          if (!isPast) row.cells.set(word % 32, { lane: lane.lane, isNow: request === now, stores: request.kind.endsWith("store") });
+        }
+      }
+      if (request === now) isPast = true;
+    }
+    // Of many rows of an array those around the request that is shown.
+    const listed = [];
+    for (const array of arrays) {
+      const its = [...rows.values()].filter((row) => row.array === array).sort((a, b) => a.key - b.key);
+      const from = clamp(Math.max(its.findIndex((row) => row.isNow), 0) - 2, 0, Math.max(its.length - MOST_ROWS, 0));
+      listed.push(...its.slice(from, from + MOST_ROWS));
+    }
+    const step = CELL + 3;
+    let y = 6, named = null;
+    for (const row of listed) {
+      if (row.array !== named) y += named ? 24 : 14;
+      named = row.array;
+      row.y = y;
+      y += step;
+    }
+    const svg = draw("svg", { viewBox: `0 0 ${LEFT + 32 * CELL + 6} ${y + 4}`, role: "img", "aria-label": pane.said });
+    named = null;
+    for (const row of listed) {
+      if (row.array !== named) {
+        svg.append(draw("text", { x: 2, y: row.y - 4, "font-size": 11.5 }, `${row.array.name} (${row.array.space})`));
+      }
+      named = row.array;
+      svg.append(draw("text", { x: LEFT - 6, y: row.y + 13, "font-size": 10, "text-anchor": "end", class: "small" }, `[${row.first}]`));
+      for (let word = 0; word < 32; ++word) {
+        const cell = row.cells.get(word);
+        const x = LEFT + word * CELL;
+        if (!cell) {
+          svg.append(draw("rect", { x: x + 0.5, y: row.y + 0.5, width: CELL - 1, height: CELL - 1, rx: 2, class: "empty" }));
+          continue;
+        }
+        svg.append(draw("rect", { x: x + 0.5, y: row.y + 0.5, width: CELL - 1, height: CELL - 1, rx: 2, fill: colourOf(cell.lane),
+          class: cell.isNow ? "touched" : "past" }, draw("title", {}, `${cell.stores ? "stored" : "loaded"} by lane ${cell.lane}`)));
+        svg.append(draw("text", { x: x + CELL / 2, y: row.y + 13.5, "font-size": 9.5, "text-anchor": "middle",
+          style: `fill:${cell.isNow ? inkOn(cell.lane) : "var(--text)"}` }, String(cell.lane)));
+      }
+    }
+    return svg;
+  };
+
   // ---- A pane: one view of the data, with its own line, warp and step ----
 
   class Pane {
@@ -220,15 +368,22 @@
       this.node.addEventListener("focusin", () => activate(this));
       this.lane = -1;
       this.timer = 0;
+      this.pad = 0; // words more in a row of a shared array
+      this.row = 0; // its words
+      this.memory = Boolean(data.memory); // what is drawn: memory so far, or one request
     }
 
+    // A view; the same line of it, if it has one.
     show(index) {
       this.stop();
       this.index = index;
       this.view = data.views[index];
+      this.pad = 0;
       this.countable = this.view.lines.filter((line) => this.view.tracedAt.has(lineKey(line)));
       this.build();
-      const first = this.view.worst.find((line) => this.countable.includes(line)) || this.countable[0];
+      const first = this.countable.find((line) => lineKey(line) === this.key) ||
+        this.view.worst.find((line) => this.countable.includes(line)) || this.countable[0];
+      this.key = null;
       if (first) this.choose(lineKey(first));
       else this.update();
     }
@@ -280,45 +435,53 @@
       const files = [...new Set(view.lines.map((line) => line.file))];
       const isShown = (numbers, n, length) => length <= 220 || numbers.some((m) => Math.abs(n - m) <= LINES_AROUND);
       for (const file of files) {
-        if (files.length > 1) body.append(make("tr", { class: "file" }, make("td", { colspan: 4 }, file)));
+        if (files.length > 1) body.append(make("tr", { class: "file" }, make("td", { colspan: 5 }, file)));
         const text = data.files[file];
+        const paint = painter();
         const counted = view.lines.filter((line) => line.file === file);
         const numbers = counted.map((line) => line.line);
         if (!text) {
-          for (const line of counted) body.append(this.sourceRow(line.line, "(the file is not here)", line));
+          for (const line of counted) body.append(this.sourceRow(line.line, ["(the file is not here)"], 0, line));
           continue;
         }
         let skipping = false;
         text.forEach((words, i) => {
+          const painted = paint(words);
           if (!isShown(numbers, i + 1, text.length)) {
-            if (!skipping) body.append(make("tr", { class: "gap" }, make("td", { colspan: 4 }, "⋯")));
+            if (!skipping) body.append(make("tr", { class: "gap" }, make("td", { colspan: 5 }, "⋯")));
             skipping = true;
             return;
           }
           skipping = false;
-          body.append(this.sourceRow(i + 1, words, this.view.linesAt.get(file + ":" + (i + 1))));
+          body.append(this.sourceRow(i + 1, painted, /^ */.exec(words)[0].length, this.view.linesAt.get(file + ":" + (i + 1))));
         });
       }
       this.source = make("div", { class: "source", tabindex: "0", role: "region", "aria-label": "source of " + view.name },
         make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, "line"),
           make("th", { title: "Sectors of global memory a request; c: addresses a read of constant memory" }, "sectors a request"),
           make("th", { title: "Bank conflicts of shared memory a request" }, "conflicts a request"),
+          make("th", { title: "Lanes that take part in a request of the line, of 32" }, "lanes a request"),
           make("th", {}, files.length === 1 ? files[0] : "source"))), body));
       this.controls = make("div", { class: "controls" });
       this.strip = make("div", { class: "strip", title: "What was kept of the warp's requests, in order; the tall marks are those of the chosen line" });
       this.caption = make("p", { class: "caption", "aria-live": "polite" });
       this.how = make("p", { class: "how" });
       this.drawing = make("div", { class: "drawing", tabindex: "0", role: "region", "aria-label": "lanes of a request" });
+      this.whatIf = make("div", { class: "controls what-if" });
+      this.map = make("details", { class: "map", ontoggle: () => this.updateMap() },
+        make("summary", {}, "Which blocks touch which part of an array"), make("div"));
       this.node.replaceChildren(head, make("div", { class: "parts" },
         make("div", {}, this.source, make("p", { class: "legend" },
           make("span", {}, make("i", { class: "s" }), " as few sectors as can be … 8 times as many"),
           make("span", {}, make("i", { class: "c" }), " no conflict … 31 a request"))),
-        make("div", {}, this.controls, this.strip, this.caption, this.drawing, this.how)));
+        make("div", {}, this.controls, this.strip, this.caption, this.drawing, this.whatIf, this.how, this.map)));
     }
 
-    sourceRow(number, text, line) {
+    sourceRow(number, painted, indent, line) {
+      // A line that is too long goes on below, four further in.
+      const text = make("td", { style: `--in:${Math.min(indent, 24) + 4}ch` }, ...painted);
       if (!line) {
-        return make("tr", {}, make("td", { class: "number" }, String(number)), make("td"), make("td"), make("td", {}, text));
+        return make("tr", {}, make("td", { class: "number" }, String(number)), make("td"), make("td"), make("td"), text);
       }
       const f = line.figures;
       // The root: a little too much is to be seen as well.
@@ -328,7 +491,8 @@
       if (f.bestConstants) sectors.push(figure(f.constants / f.bestConstants) + " c");
       const waste = Math.max(f.best ? f.sectors / f.best : 1, f.bestConstants ? f.constants / f.bestConstants : 1);
       const key = lineKey(line);
-      const can = this.view.tracedAt.has(key);
+      const traced = this.view.tracedAt.get(key);
+      const can = Boolean(traced);
       const button = make("button", { type: "button", "aria-pressed": "false", onclick: () => this.choose(key) }, String(number));
       const row = make("tr", { class: can ? "counted" : "", onclick: () => can && this.choose(key) },
         make("td", { class: "number" }, can ? button : String(number)),
@@ -337,7 +501,9 @@
         make("td", { class: f.shared ? "conflicts" : "", style: heat(f.shared ? Math.log2(1 + f.conflicts / f.shared) / 5 : 0),
           title: f.shared ? `${plural(f.conflicts, "conflict")} in ${plural(f.shared, "request")}` : "" },
           f.shared ? figure(f.conflicts / f.shared) : ""),
-        make("td", {}, text));
+        make("td", { class: traced && traced.lanes < 32 * traced.requests ? "lanes few" : "lanes" },
+          traced && traced.requests ? figure(traced.lanes / traced.requests) : ""),
+        text);
       this.rows.set(key, { row, button });
       return row;
     }
@@ -379,9 +545,28 @@
       const keys = this.countable.map(lineKey);
       if (keys.length) this.choose(keys[clamp(keys.indexOf(this.key) + by, 0, keys.length - 1)]);
     }
+    // What one steps through: requests of the line, or, where memory is drawn, all that were kept of the warp.
+    steps() {
+      return this.memory ? this.view.trace.warps[this.warp].requests : this.requestsAt();
+    }
     moveStep(to) {
-      this.at = clamp(to, 0, this.requestsAt().length - 1);
+      const steps = this.steps();
+      const next = clamp(to, 0, steps.length - 1);
+      if (this.memory) {
+        this.choose(lineKey(steps[next]), this.warp, steps[next]);
+        return;
+      }
+      this.at = next;
       this.update();
+    }
+    draws(memory) {
+      this.memory = memory;
+      if (!memory) this.update();
+      else this.moveStep(this.place());
+    }
+    // Where one is among the steps.
+    place() {
+      return this.memory ? Math.max(this.steps().indexOf(this.requestsAt()[this.at]), 0) : this.at;
     }
     nextWarp() {
       const kept = this.warpsOf(this.key).map((one) => one.warp);
@@ -411,8 +596,7 @@
         this.stop();
       } else {
         this.timer = setInterval(() => {
-          this.at = (this.at + 1) % Math.max(this.requestsAt().length, 1);
-          this.update();
+          this.moveStep((this.place() + 1) % Math.max(this.steps().length, 1));
         }, 800);
       }
       this.update();
@@ -438,14 +622,100 @@
       }
       const requests = this.requestsAt();
       const request = requests[this.at];
-      this.updateControls(requests);
+      this.updateControls();
       this.updateStrip(request);
       this.updateCaption(request, requests);
-      this.drawing.replaceChildren(request ? drawRequest(this, request) : "");
+      this.updateWhatIf(this.memory ? null : request);
+      this.drawing.replaceChildren(!request ? "" : this.memory ? drawMemory(this, request) : drawRequest(this, request));
+      this.updateMap();
       remember();
     }
 
-    updateControls(requests) {
+    // The lanes of a request, where they would be with the chosen padding.
+    lanesOf(request, pad = this.pad) {
+      const lanes = lanesOf(request, this.view.trace.arrays);
+      if (pad && isShared(request.kind)) {
+        for (const lane of lanes) lane.offset = padded(lane.offset, this.row, pad);
+      }
+      return lanes;
+    }
+
+    // What the line's kept requests would take if rows of the shared array had more words.
+    updateWhatIf(request) {
+      const can = request && isShared(request.kind) && request.taken && new Set(request.lanes.map((run) => run[2])).size === 1;
+      if (!can) {
+        this.pad = 0;
+        this.whatIf.replaceChildren();
+        return;
+      }
+      const array = this.view.trace.arrays[request.lanes[0][2]];
+      if (this.rowOf !== array) {
+        this.rowOf = array;
+        this.row = rowWords(this.view, array);
+        this.pad = 0;
+      }
+      const typed = this.whatIf.querySelector("input");
+      const input = typed && document.activeElement === typed ? typed : make("input", { type: "number", min: "0", max: "4096", value: String(this.row),
+        "aria-label": `words of a row of ${array.name}`,
+        oninput: (event) => { this.row = clamp(Math.floor(Number(event.target.value)) || 0, 0, 4096); this.update(); } });
+      const of = this.view.trace.warps[this.warp].requests.filter((one) => lineKey(one) === this.key && one.kind === request.kind &&
+        one.lanes.every((run) => this.view.trace.arrays[run[2]] === array));
+      const total = (pad) => of.reduce((sum, one) => sum + wavefrontsOf(one, this.lanesOf(one, pad)), 0);
+      const pads = this.row > 1 ? [0, 1, 2, 4, 8].map((pad) => make("button", { type: "button", "data-pad": String(pad),
+        "aria-pressed": String(pad === this.pad), onclick: () => { this.pad = pad; this.update(); } },
+        `+${pad}: ${figure(total(pad) / of.length)}`)) : [];
+      const parts = [make("span", { class: "name" }, `What if rows of ${array.name} were longer? Words of a row:`), input, ...pads];
+      if (pads.length) parts.push(make("span", { class: "name" }, "wavefronts a request"));
+      if (typed && input === typed) {
+        while (typed.nextSibling) typed.nextSibling.remove();
+        typed.after(...parts.slice(2));
+      } else {
+        this.whatIf.replaceChildren(...parts);
+      }
+    }
+
+    // Of each array of global memory a row for each block, or a few that follow each other; the chosen warp's is marked.
+    updateMap() {
+      const arrays = this.view.trace.arrays.filter((array) => (array.loads || []).length || (array.stores || []).length);
+      this.map.hidden = arrays.length === 0;
+      if (!this.map.open || this.map.hidden) return;
+      const [width, height, depth] = this.view.grid;
+      const blocks = width * height * depth;
+      const its = this.key ? this.view.trace.warps[this.warp].block : [0, 0, 0];
+      const own = its[0] + width * (its[1] + height * its[2]);
+      const bit = (row, part) => Math.floor((row || 0) / 2 ** part) % 2 === 1;
+      const drawn = arrays.map((array) => {
+        const parts = Math.min(48, Math.ceil(array.bytes / 4));
+        const rows = Math.max((array.loads || []).length, (array.stores || []).length);
+        const high = rows > 16 ? 7 : 12, left = 86, step = (760 - left) / parts;
+        const svg = draw("svg", { viewBox: `0 0 762 ${rows * high + 4}`, role: "img", "aria-label": `blocks that touch ${array.name}` });
+        let most = 0;
+        for (let part = 0; part < parts; ++part) {
+          most = Math.max(most, array.loads.filter((row) => bit(row, part)).length);
+        }
+        for (let row = 0; row < rows; ++row) {
+          // As the simulator has them: block b is in row floor(b * rows / blocks).
+          const first = Math.ceil(row * blocks / rows), last = Math.ceil((row + 1) * blocks / rows) - 1;
+          const name = first === last ? `block ${first}` : `${first} … ${last}`;
+          const isOwn = own >= first && own <= last;
+          if (rows <= 16 || row % 4 === 0) svg.append(draw("text", { x: left - 6, y: row * high + high - 1, "font-size": 9.5, "text-anchor": "end", class: "small" }, name));
+          for (let part = 0; part < parts; ++part) {
+            const loads = bit(array.loads[row], part), stores = bit(array.stores[row], part);
+            if (!loads && !stores) continue;
+            const kind = loads && stores ? "both" : loads ? "loads" : "stores";
+            svg.append(draw("rect", { x: left + part * step + 0.5, y: row * high + 1, width: Math.max(step - 1, 1), height: high - 2, class: kind },
+              draw("title", {}, `${name}: ${kind === "both" ? "loads and stores" : kind}`)));
+          }
+          if (isOwn) svg.append(draw("rect", { x: left - 1, y: row * high, width: 762 - left, height: high, class: "now" }));
+        }
+        const said = `${array.name}: ${count(array.bytes)} bytes` + (most > 1 ? `, a part is loaded by up to ${most} of ${rows} ${rows < blocks ? "rows of blocks" : "blocks"}` : "");
+        return make("figure", {}, make("figcaption", {}, said), svg);
+      });
+      this.map.lastChild.replaceChildren(...drawn, make("p", { class: "how" }, "From left to right the array in equal parts, from top to bottom the grid's blocks. " +
+        "Blue: loads; orange: stores; blue with an orange edge: both. Framed: the chosen warp's block."));
+    }
+
+    updateControls() {
       const focused = this.controls.contains(document.activeElement) ? document.activeElement.dataset.name : null;
       const button = (name, text, action, pressed = null, disabled = false, label = null) =>
         make("button", { type: "button", "data-name": name, "aria-pressed": pressed === null ? null : String(pressed),
@@ -469,10 +739,13 @@
         }
         introduced("its requests:", from);
       }
+      parts.push(make("span", { class: "introduced" }, make("span", { class: "name" }, "drawn:"),
+        button("request", "request", () => this.draws(false), !this.memory), button("memory", "memory so far", () => this.draws(true), this.memory)));
+      const at = this.place(), number = this.steps().length;
       parts.push(make("span", { style: "white-space:nowrap" },
-        button("back", "◀", () => this.moveStep(this.at - 1), null, this.at <= 0, "the step before"), " ",
-        make("span", {}, `${this.at + 1} of ${requests.length}`), " ",
-        button("next", "▶", () => this.moveStep(this.at + 1), null, this.at + 1 >= requests.length, "the next step"), " ",
+        button("back", "◀", () => this.moveStep(this.place() - 1), null, at <= 0, "the step before"), " ",
+        make("span", {}, `${at + 1} of ${number}`), " ",
+        button("next", "▶", () => this.moveStep(this.place() + 1), null, at + 1 >= number, "the next step"), " ",
         button("play", this.timer ? "pause" : "play", () => this.play(), Boolean(this.timer))));
       this.controls.replaceChildren(...parts);
       if (focused) {
@@ -509,19 +782,21 @@
         return;
       }
       const warp = this.view.trace.warps[this.warp];
-      const lanes = lanesOf(request, this.view.trace.arrays);
+      const lanes = this.lanesOf(request);
       const what = `Step ${request.step + 1} of ${warp.steps}, line ${request.line}: ${KINDS[request.kind]}, ` +
         `${plural(lanes.length, "lane")} of ${plural(request.bytes, "byte")}`;
       const names = [...new Set(lanes.map((lane) => lane.array.name))].join(", ");
+      const taken = this.pad ? wavefrontsOf(request, lanes) : request.taken;
       let cost = "";
       if (request.taken) {
-        cost = request.taken > request.fewest ? `${units(request.taken, request.kind)}, where ${request.fewest} would do`
-          : `${units(request.taken, request.kind)}, the fewest`;
+        cost = taken > request.fewest ? `${units(taken, request.kind)}, where ${request.fewest} would do`
+          : `${units(taken, request.kind)}, the fewest`;
+        if (this.pad) cost = `with ${plural(this.row + this.pad, "word")} a row ${cost}`;
       }
       const parts = [what + `, ${names}`];
-      if (cost) parts.push(": ", make("span", { class: request.taken > request.fewest ? "bad" : "" }, cost));
+      if (cost) parts.push(": ", make("span", { class: taken > request.fewest ? "bad" : "" }, cost));
       parts.push(".");
-      if (request.why) parts.push(" " + request.why);
+      if (request.why && !this.pad) parts.push(" " + request.why);
       const picked = lanes.find((lane) => lane.lane === this.lane);
       if (picked) {
         const at = picked.array.phase + picked.offset;
@@ -529,7 +804,7 @@
           (isShared(request.kind) ? `bank ${Math.floor(at / 4) % 32}.` : `sector ${count(Math.floor(at / 32))}.`));
       }
       this.said = `${what}, ${names}: ${cost}. ${request.why || ""}`;
-      this.how.textContent = HOW[unitOf(request.kind)];
+      this.how.textContent = this.memory ? HOW.memory : HOW[unitOf(request.kind)];
       this.caption.replaceChildren(...parts);
     }
   }
@@ -598,14 +873,14 @@
   const within = (index, least) => (index >= least && index < data.views.length ? index : least);
 
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === "SELECT") return;
+    if (event.ctrlKey || event.altKey || event.metaKey || /^(SELECT|INPUT)$/.test(event.target.tagName)) return;
     const pane = active;
     if (!pane.key) return;
     const actions = {
       ArrowDown: () => pane.moveLine(1), ArrowUp: () => pane.moveLine(-1),
-      ArrowRight: () => pane.moveStep(pane.at + 1), ArrowLeft: () => pane.moveStep(pane.at - 1),
+      ArrowRight: () => pane.moveStep(pane.place() + 1), ArrowLeft: () => pane.moveStep(pane.place() - 1),
       Home: () => pane.moveStep(0), End: () => pane.moveStep(1e9),
-      w: () => pane.nextWarp(), k: () => pane.nextKind(), p: () => pane.play(),
+      m: () => pane.draws(!pane.memory), w: () => pane.nextWarp(), k: () => pane.nextKind(), p: () => pane.play(),
       "[": () => pane.moveLane(-1), "]": () => pane.moveLane(1),
       Escape: () => { pane.lane = -1; pane.update(); },
       v: () => { if (beside >= 0) activate(pane === panes[0] ? panes[1] : panes[0]); },
@@ -623,13 +898,39 @@
   beside = within(number("beside", data.beside), -1);
   left.append(...options(start, false));
   right.append(...options(beside, true));
-  if (data.views.length > 1) {
+  // Of a page in a page: views that differ in a few settings, each with its values; the view nearest to what was asked.
+  const choices = make("div", { class: "choice" });
+  const drawSwitches = () => {
+    const now = data.views[panes[0].index].settings;
+    choices.replaceChildren(...data.switches.map((name, i) => {
+      const values = [...new Set(data.views.map((view) => view.settings[i]))];
+      const nearest = (value) => {
+        const alike = (view) => view.settings.filter((one, k) => one === now[k]).length;
+        const those = data.views.filter((view) => view.settings[i] === value);
+        return data.views.indexOf(those.reduce((best, view) => (alike(view) > alike(best) ? view : best)));
+      };
+      return make("span", { class: "introduced", role: "group", "aria-label": name }, make("span", { class: "name" }, name), ...values.map((value) =>
+        make("button", { type: "button", "data-value": value, "aria-pressed": String(value === now[i]),
+          onclick: () => {
+            panes[0].show(nearest(value));
+            drawSwitches();
+            choices.children[i].querySelector(`[data-value="${value}"]`).focus();
+          } }, value)));
+    }));
+  };
+  if (data.switches) {
+    document.body.classList.add("embedded");
+    main.append(choices);
+    // The page around it gives it the height that it needs.
+    new ResizeObserver(() => parent.postMessage({ halo: "height", height: document.body.scrollHeight }, "*")).observe(document.body);
+  } else if (data.views.length > 1) {
     main.append(make("div", { class: "choice" }, make("label", {}, "shown", left), make("label", {}, "beside it", right)));
   }
   main.append(besideBox, box);
   panes[0].show(start);
   if (beside >= 0) panes[1].show(beside);
   layout();
+  if (data.switches) drawSwitches();
   const line = number("line", 0);
   for (const pane of beside >= 0 ? panes : [panes[0]]) {
     const known = pane.countable.find((one) => one.line === line);

@@ -123,7 +123,18 @@ class Traces(unittest.TestCase):
         self.assertEqual(by_name["input"],
                          {"name": "input", "space": "global", "bytes": 4096, "phase": 0,
                           # In each of two blocks a warp of 32 lanes and one of 8.
-                          "fewest_load_sectors": 4 + 1 + 4 + 1})
+                          "fewest_load_sectors": 4 + 1 + 4 + 1,
+                          # 48 parts of 85.3 bytes: block 0 loads bytes 4 to 163, block 1 bytes 164 to 323.
+                          "loads": [0b0011, 0b1110], "stores": []})
+
+    def test_active_lanes_of_a_line(self):
+        _, trace = self.traced("shifted")
+        # In each of two blocks a warp of 32 lanes and one of 8, load and store.
+        line = self.line(trace, "shifted")
+        self.assertEqual((line["requests"], line["lanes"]), (2 * 2 * 2, 2 * 2 * 40))
+        # Every second lane.
+        line = self.line(trace, "reversed")
+        self.assertEqual((line["requests"], line["lanes"]), (2 * 2 * 2, 2 * 2 * (16 + 4)))
 
     def test_the_worst_warp_of_a_line(self):
         _, trace = self.traced("strides")

@@ -64,6 +64,16 @@ def keys(page, shown, wrong):
     expect("left", after("ArrowLeft"), step=2)
     expect("home", after("Home"), step=0)
     expect("k", after("k"), kind="global_store")
+    # All that was kept of the warp: a load and a store of each turn, then the same back.
+    after("m")
+    fail_if(wrong, not shown.value("halo.active().memory"), "m does not draw memory")
+    expect("end of memory", after("End"), line="24", kind="global_store", step=3)
+    expect("home of memory", after("Home"), line="18", kind="global_load", step=0)
+    expect("right in memory", after("ArrowRight"), line="18", kind="shared_store", step=0)
+    seen = shown.value("['touched', 'past'].map(c => halo.active().drawing.querySelectorAll('.' + c).length)")
+    fail_if(wrong, seen != [32, 32], f"a row of the tile after its load is drawn as {seen}")
+    after("m", "ArrowDown", "k")
+    expect("m twice", shown.value(CHOSEN), line="24", kind="global_store", step=0)
     expect("up", after("ArrowUp"), line="18")
     expect("up at the first line", after("ArrowUp"), line="18")
     expect("down", after("ArrowDown"), line="24", kind="shared_load")
@@ -112,6 +122,45 @@ def drawn(page, shown, wrong):
     fail_if(wrong, "a row is 128 bytes" not in how, f"how sectors are read: {how}")
 
 
+def asked(page, shown, wrong):
+    """What the reader may ask: other paddings, and which blocks touch what."""
+    shown.open("about:blank")
+    shown.open(page.as_uri() + "#view=0&line=24")
+    pads = shown.value("[...document.querySelectorAll('[data-pad]')].map(b => b.textContent)")
+    fail_if(wrong, pads != ["+0: 32", "+1: 1", "+2: 2", "+4: 4", "+8: 8"], f"paddings of 32 words: {pads}")
+    shown.value("document.querySelector('[data-pad=\"1\"]').click()")
+    said = shown.value("halo.panes[0].caption.textContent")
+    fail_if(wrong, "with 33 words a row 1 wavefront, the fewest" not in said, f"one word more: {said}")
+    most = shown.value("halo.panes[0].drawing.querySelectorAll('.bar').length")
+    fail_if(wrong, most != 32, f"one word more: {most} banks are asked")
+    shown.value("(() => { const box = document.querySelector('.what-if input'); box.value = 31; box.dispatchEvent(new Event('input')); })()")
+    pads = shown.value("[...document.querySelectorAll('[data-pad]')].map(b => b.textContent)")
+    fail_if(wrong, pads[1:2] != ["+1: 2"] or len(pads) != 5, f"paddings of 31 words: {pads}")
+    shown.value("halo.panes[0].map.open = true, halo.panes[0].updateMap()")
+    # 16 x 8 blocks in 32 rows of 4. A block has 32 rows of an array of 256: an eighth of it; and 32 of its 512 columns.
+    parts = shown.value("[...halo.panes[0].map.querySelectorAll('svg')].map(svg => ['loads', 'stores', 'both'].map(c => "
+                        "svg.querySelectorAll('.' + c).length))")
+    fail_if(wrong, parts != [[32 * 6, 0, 0], [0, 32 * 12, 0]], f"the map has {parts}")
+
+
+def source(page, shown, wrong):
+    """The source is coloured, and no line of it is cut."""
+    for width, height in WINDOWS.values():
+        shown.show(width, height)
+        shown.open("about:blank")
+        shown.open(page.as_uri() + "#view=0&line=24")
+        over = shown.value("(() => { const box = halo.panes[0].source; return box.scrollWidth - box.clientWidth; })()")
+        fail_if(wrong, over > 0, f"at {width}: the source is {over} px wider than its box")
+    text = shown.value("[...document.querySelectorAll('.source tbody tr')].map(row => row.lastChild.textContent)")
+    fail_if(wrong, text != TRANSPOSE.read_text().splitlines(), "colours change the source")
+    for kind, word in (("t-cuda", "__shared__"), ("t-word", "int"), ("t-number", "32"),
+                       ("t-text", '"%s\\n"'), ("t-comment", "// [width][height]")):
+        has = shown.value(f"[...document.querySelectorAll('.{kind}')].some(e => e.textContent === {json.dumps(word)})")
+        fail_if(wrong, not has, f"{word} is not coloured as {kind}")
+    lanes = shown.value("[...document.querySelectorAll('.source td.lanes')].map(cell => cell.textContent).filter(Boolean)")
+    fail_if(wrong, lanes != ["32", "32"], f"lanes a request: {lanes}")
+
+
 def look(page, shown, pictures, wrong):
     for name, (width, height) in WINDOWS.items():
         for dark in (False, True):
@@ -153,6 +202,8 @@ def main():
                 look(page, shown, arguments.pictures, wrong)
                 keys(page, shown, wrong)
                 drawn(page, shown, wrong)
+                asked(page, shown, wrong)
+                source(page, shown, wrong)
     for line in wrong:
         print(line)
     if wrong:

@@ -147,6 +147,11 @@ Value to_json(const Trace& trace) {
           if (loads != trace.fewest_load_sectors.end()) {
             array["fewest_load_sectors"] = loads->second;
           }
+          const auto map = trace.maps.find(run.array);
+          if (map != trace.maps.end()) {
+            array["loads"] = map->second.loads;
+            array["stores"] = map->second.stores;
+          }
           arrays.push_back(std::move(array));
         }
         Value json = Value::array();
@@ -182,6 +187,8 @@ Value to_json(const Trace& trace) {
     lines.push_back(Value::object({{"file", line.file},
                                    {"line", line.line},
                                    {"fewest", std::move(fewest)},
+                                   {"requests", line.requests},
+                                   {"lanes", line.lanes},
                                    {"first", line.first},
                                    {"middle", line.middle},
                                    {"worst", line.worst}}));

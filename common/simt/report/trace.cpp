@@ -97,6 +97,36 @@ std::vector<LaneRun> TraceLog::runs_of(Space space, const WarpAccess& access) co
   return runs;
 }
 
+// Notes in the maps of the arrays which parts of them the request touches.
+void TraceLog::mark(const WarpAccess& access) {
+  const std::uint64_t blocks = grid_.blocks.count();
+  const std::size_t rows = std::min<std::uint64_t>(blocks, ArrayMap::kRows);
+  const std::size_t row = machine::linear(access.warp->block->index, grid_.blocks) * rows / blocks;
+  const auto set = [&](std::vector<std::uint64_t>& map, std::uint64_t bit) {
+    map.resize(rows);
+    map[row] |= bit;
+  };
+  ArrayMap* map = marked_ == nullptr ? nullptr : &maps_[marked_];
+  machine::each_lane(access.lanes.mask, [&](std::size_t i) {
+    const std::uint64_t address = access.lanes.address[i];
+    if (map == nullptr || address - marked_begin_ >= marked_->bytes) {
+      auto [found, its_begin] = array_at_(Space::global, address);
+      marked_ = only_copy(std::move(found));
+      marked_begin_ = its_begin;
+      map = &maps_[marked_];
+    }
+    if (marked_->bytes == 0) return;  // in no array
+    const std::uint64_t last = marked_->bytes - 1;
+    const std::uint64_t parts = std::min<std::uint64_t>(ArrayMap::kParts, last / 4 + 1);
+    const std::uint64_t at = std::min(address - marked_begin_, last);
+    for (const std::uint64_t byte : {at, std::min(at + access.lanes.bytes - 1, last)}) {
+      const std::uint64_t bit = std::uint64_t{1} << (byte * parts / (last + 1));
+      if (access.kind != WarpAccess::Kind::store) set(map->loads, bit);
+      if (access.kind != WarpAccess::Kind::load) set(map->stores, bit);
+    }
+  });
+}
+
 void TraceLog::access(const WarpAccess& access) {
   const Space space = space_of(access);
   const Cost cost = cost_of(space, access);
@@ -107,6 +137,8 @@ void TraceLog::access(const WarpAccess& access) {
   Site& site = warp.sites[{access.step->site, space, access.kind}];
   site.excess += cost.taken - cost.fewest;
   site.fewest += cost.fewest;
+  site.lanes += static_cast<unsigned>(std::popcount(access.lanes.mask));
+  if (space == Space::global) mark(access);
   if (site.requests == 0 || (site.kept.size() < kMostOfSite && warp.kept < kMostOfWarp)) {
     site.kept.push_back(
         {warp.steps, cost, static_cast<unsigned>(access.lanes.bytes), runs_of(space, access)});
@@ -126,6 +158,8 @@ void TraceLog::end(const machine::Block& block) {
     for (auto& [key, site] : warp.sites) {
       Samples& known = sites_[key];
       known.fewest += site.fewest;
+      known.requests += site.requests;
+      known.lanes += site.lanes;
       Sample sample{true, number, w, site.excess, warp.steps};
       const bool is_first = is_earlier(sample, known.first);
       const bool is_middle = number == middle_block_ && w == middle_warp_;
@@ -149,6 +183,7 @@ Trace TraceLog::told() const {
     const Sample* middle = nullptr;
     const Sample* worst = nullptr;
     std::uint64_t fewest_loads = 0, fewest_stores = 0, fewest_constants = 0;
+    std::uint64_t requests = 0, lanes = 0;
   };
   std::map<std::pair<std::string, int>, Line> lines;
   for (const auto& [key, samples] : sites_) {
@@ -159,6 +194,8 @@ Trace TraceLog::told() const {
       line.first = &samples.first;
     if (samples.middle.any) line.middle = &samples.middle;
     if (line.worst == nullptr || is_worse(samples.worst, *line.worst)) line.worst = &samples.worst;
+    line.requests += samples.requests;
+    line.lanes += samples.lanes;
     const std::string kind = name_of(key);
     if (kind == "global_load") line.fewest_loads += samples.fewest;
     if (kind == "global_store") line.fewest_stores += samples.fewest;
@@ -200,9 +237,10 @@ Trace TraceLog::told() const {
   };
   for (const auto& [place, line] : lines) {
     trace.lines.push_back({place.first, place.second, line.fewest_loads, line.fewest_stores,
-                           line.fewest_constants, number_of(line.first), number_of(line.middle),
-                           number_of(line.worst)});
+                           line.fewest_constants, line.requests, line.lanes, number_of(line.first),
+                           number_of(line.middle), number_of(line.worst)});
   }
+  trace.maps = maps_;
   return trace;
 }
 

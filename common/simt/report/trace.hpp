@@ -55,7 +55,7 @@ class TraceLog {
   };
   // Of a warp.
   struct Site {
-    std::uint64_t excess = 0, fewest = 0;  // of all its requests
+    std::uint64_t excess = 0, fewest = 0, lanes = 0;  // of all its requests
     std::uint32_t requests = 0;
     std::vector<Request> kept = {};
   };
@@ -75,7 +75,7 @@ class TraceLog {
   };
   struct Samples {
     Sample first, middle, worst;
-    std::uint64_t fewest = 0;  // of all requests of all warps
+    std::uint64_t fewest = 0, requests = 0, lanes = 0;  // of all requests of all warps
   };
   static bool is_earlier(const Sample& a, const Sample& b) {
     return !b.any || std::tie(a.block, a.warp) < std::tie(b.block, b.warp);
@@ -87,6 +87,7 @@ class TraceLog {
   static Cost cost_of(Space space, const machine::WarpAccess& access);
   static std::string name_of(const Key& key);
   std::vector<LaneRun> runs_of(Space space, const machine::WarpAccess& access) const;
+  void mark(const machine::WarpAccess& access);
 
   const machine::Grid& grid_;
   const ptx::Module& module_;
@@ -96,6 +97,10 @@ class TraceLog {
   std::mutex mutex_;
   std::unordered_map<const machine::Block*, std::vector<WarpLog>> open_;
   std::map<Key, Samples> sites_;
+  std::map<const TracedArray*, ArrayMap> maps_;
+  // The array that was marked last: the next request mostly goes there as well.
+  const TracedArray* marked_ = nullptr;
+  std::uint64_t marked_begin_ = 0;
 };
 
 }  // namespace simt::report

@@ -301,7 +301,7 @@
 
   // ---- The drawing of memory, as one warp has touched it so far ----
 
-  const MOST_ROWS = 9; // of an array
+  const MOST_ROWS = { shared: 18, global: 4 }; // of an array
 
   const drawMemory = (pane, now) => {
     const arrays = pane.view.trace.arrays;
@@ -323,8 +323,9 @@
     const listed = [];
     for (const array of arrays) {
       const its = [...rows.values()].filter((row) => row.array === array).sort((a, b) => a.key - b.key);
-      const from = clamp(Math.max(its.findIndex((row) => row.isNow), 0) - 2, 0, Math.max(its.length - MOST_ROWS, 0));
-      listed.push(...its.slice(from, from + MOST_ROWS));
+      const most = MOST_ROWS[array.space] || MOST_ROWS.global;
+      const from = clamp(Math.max(its.findIndex((row) => row.isNow), 0) - 1, 0, Math.max(its.length - most, 0));
+      listed.push(...its.slice(from, from + most));
     }
     const step = CELL + 3;
     let y = 6, named = null;
@@ -386,6 +387,7 @@
       this.key = null;
       if (first) this.choose(lineKey(first));
       else this.update();
+      if (this.memory) this.draws(true);
     }
 
     // ---- The source ----
@@ -559,10 +561,16 @@
       this.at = next;
       this.update();
     }
+    // Memory is drawn of the warp of which most was kept, from its first step.
     draws(memory) {
       this.memory = memory;
-      if (!memory) this.update();
-      else this.moveStep(this.place());
+      if (!memory || !this.key) {
+        this.update();
+        return;
+      }
+      const number = (warp) => this.view.trace.warps[warp].requests.length;
+      this.warp = this.view.trace.warps.reduce((best, _, i) => (number(i) > number(best) ? i : best), 0);
+      this.moveStep(0);
     }
     // Where one is among the steps.
     place() {
@@ -652,6 +660,7 @@
       if (this.rowOf !== array) {
         this.rowOf = array;
         this.row = rowWords(this.view, array);
+        this.hasRows = this.row > 1;
         this.pad = 0;
       }
       const typed = this.whatIf.querySelector("input");
@@ -660,6 +669,10 @@
         oninput: (event) => { this.row = clamp(Math.floor(Number(event.target.value)) || 0, 0, 4096); this.update(); } });
       const of = this.view.trace.warps[this.warp].requests.filter((one) => lineKey(one) === this.key && one.kind === request.kind &&
         one.lanes.every((run) => this.view.trace.arrays[run[2]] === array));
+      if (!this.hasRows && of.every((one) => one.taken === one.fewest)) {
+        this.whatIf.replaceChildren();
+        return;
+      }
       const total = (pad) => of.reduce((sum, one) => sum + wavefrontsOf(one, this.lanesOf(one, pad)), 0);
       const pads = this.row > 1 ? [0, 1, 2, 4, 8].map((pad) => make("button", { type: "button", "data-pad": String(pad),
         "aria-pressed": String(pad === this.pad), onclick: () => { this.pad = pad; this.update(); } },

@@ -8,7 +8,8 @@ link, and the exercises. A link that leaves docs/ leads to a page that shows the
 which check_docs.py keeps pages and results in step are left out: Markdown takes some of them for blocks.
 The site is read from disk as well: search too, by local_search.js. The words that docs/notation.md explains in bold show their
 meaning on hover, where they first occur in a section of a page. Files of results are shown as PROGRAM makes a page of them
-(`halo report FILE --html`), and listed; without it as they are.
+(`halo report FILE --html`), and listed; without it as they are. Where a page says `<!-- trace: NAME -->` it shows the
+page of `halo trace` with what docs/results/traces/NAME.json keeps.
 
 Exit status: 0 built, 1 something is wrong with a page (one line each), 2 wrong use, 77 MkDocs or Material is
 not installed.
@@ -28,6 +29,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
 COMMENT = re.compile(r"<!--\s*/?(?:excerpt|table|contest|report|findings|value)\b.*?-->")
+TRACE = re.compile(r"<!-- trace: (\w+) -->")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 NAV_PAGE = re.compile(r"^\s*- (?:.*: )?(\S+\.md)$")
 LANGUAGES = {".cu": "cpp", ".cuh": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".h": "cpp", ".py": "python",
@@ -140,6 +142,24 @@ class Site:
         return subprocess.run([self.halo, "report", path, "--html", str(out)], cwd=self.root, capture_output=True,
                               check=False).returncode == 0
 
+    def embedded(self, page, name):
+        """A frame with the page of a trace, which is made of what the program `halo trace` makes its own of."""
+        data = self.root / "docs" / "results" / "traces" / f"{name}.json"
+        if not data.is_file():
+            self.problem(f"{page}: there is no {data.name} among the traces")
+            return ""
+        parts = {"TITLE": f"Trace {name}", "COMMAND": "", "TEXT": "",
+                 "DATA": data.read_text(encoding="utf-8").replace("<", "\\u003c")}
+        for part, kind in (("STYLE", "css"), ("SCRIPT", "js")):
+            parts[part] = "".join((self.root / "common" / folder).with_suffix(f".{kind}").read_text(encoding="utf-8")
+                                  for folder in ("report/base", "trace/page"))
+        text = (self.root / "common" / "trace" / "page.html").read_text(encoding="utf-8")
+        out = self.pages / "traces" / f"{name}.html"
+        out.parent.mkdir(exist_ok=True)
+        out.write_text(re.sub(r"@([A-Z]+)@", lambda match: parts[match[1]], text), encoding="utf-8")
+        relative = os.path.relpath(f"traces/{name}.html", os.path.dirname(self.done[page]))
+        return f'<iframe class="trace" src="{relative}" title="A trace to step through" loading="lazy"></iframe>'
+
     def list_results(self):
         """Writes the page that lists all pages of results."""
         lines = ["# Results", "", "Every row that the pages quote, to filter and to compare.", "",
@@ -172,7 +192,8 @@ class Site:
         for line in (self.root / path).read_text(encoding="utf-8").split("\n"):
             found = FENCE.match(line)
             if fence is None and not found:
-                plain = outside_code(line, lambda text: COMMENT.sub("", text))
+                plain = outside_code(line, lambda text: TRACE.sub(lambda found: self.embedded(path, found[1]),
+                                                                  COMMENT.sub("", text)))
                 if plain == line or plain.strip():
                     prose.append(plain.replace("<details>", '<details markdown="1">'))
                 continue
@@ -263,7 +284,7 @@ def build(root, out, halo=None):
     if halo:
         what.list_results()
     what.publish()
-    for name in ("site.css", "local_search.js"):
+    for name in ("site.css", "site.js", "local_search.js"):
         shutil.copyfile(HERE / name, pages / name)
     config = out / "mkdocs.yml"
     config.write_text(text.replace("@PAGES@", str(pages)).replace("@SITE@", str(site))

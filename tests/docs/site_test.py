@@ -4,13 +4,15 @@
     tests/docs/site_test.py [--pictures DIR] [--out DIR]
 
 Fails on a page of docs/ that is in no menu or in two places, on two entries of one name, on a page that is wider than its window, on complaints in the console, on dead links, on text that
-Markdown has torn apart, on words of the glossary that are not explained, and if search finds nothing. --pictures keeps
+Markdown has torn apart, on words of the glossary that are not explained, on traces without data or switches, and if
+search finds nothing. --pictures keeps
 a screenshot of each page to look at. Exit status: 0 good, 1 something is wrong (one line each), 77 nothing could be looked at.
 """
 
 import argparse
 import collections
 import html.parser
+import json
 import pathlib
 import re
 import subprocess
@@ -136,6 +138,61 @@ def unexplained(site):
     return wrong
 
 
+# Pages that show a trace.
+TRACED = {"02_conv1d_global": "02", "03_conv1d_constant": "03", "04_conv1d_tiled_halo": "04", "06_conv2d_direct": "06",
+          "08_multi_channel_stride_fixed": "08", "10_layout_transform": "10", "12_fused_softmax": "12"}
+
+
+def wrong_traces(site):
+    """Every trace on a page has its data; each of its switches has values, and each of its views something to draw."""
+    wrong = []
+    for page, name in TRACED.items():
+        frames = re.findall(r'<iframe class="trace" src="([^"]+)"', (site / f"{page}.html").read_text(encoding="utf-8"))
+        if frames != [f"traces/{name}.html"]:
+            wrong.append(f"{page}: the traces on it are {frames}")
+            continue
+        text = (site / frames[0]).read_text(encoding="utf-8")
+        data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+        for i, switch in enumerate(data["switches"]):
+            if len({view["settings"][i] for view in data["views"]}) < 2:
+                wrong.append(f"{frames[0]}: {switch} has one value only")
+        settings = [tuple(view["settings"]) for view in data["views"]]
+        if len(set(settings)) != len(settings) or not data["switches"]:
+            wrong.append(f"{frames[0]}: two views of the same settings, or no switch")
+        for view in data["views"]:
+            if not any(warp["requests"] for warp in view["trace"]["warps"]):
+                wrong.append(f"{frames[0]}: nothing to draw for {view['settings']}")
+            if not all(data["files"].get(line["file"]) for line in view["lines"]):
+                wrong.append(f"{frames[0]}: a source of {view['settings']} is not in it")
+    return wrong
+
+
+def switched(site, page):
+    """Every value of every switch shows another view, and every page of a trace has the height that its trace needs."""
+    wrong = []
+    page.show(*WINDOWS["wide"])
+    for name in TRACED.values():
+        page.open(site / "traces" / f"{name}.html")
+        seen = page.value("""(() => {
+          const seen = [];
+          for (const button of [...document.querySelectorAll('.choice button')].map(b => [b.closest('.introduced').ariaLabel, b.dataset.value])) {
+            [...document.querySelectorAll('.choice .introduced')].find(g => g.ariaLabel === button[0])
+              .querySelector(`[data-value="${button[1]}"]`).click();
+            const view = halo.panes[0].view;
+            seen.push([button[1], view.settings.includes(button[1]), halo.panes[0].drawing.querySelectorAll('rect').length > 32]);
+          }
+          return seen;
+        })()""")
+        if len(seen) < 4 or not all(shown and drawn for _, shown, drawn in seen):
+            wrong.append(f"traces/{name}.html: its switches show {seen}")
+        wrong += [f"traces/{name}.html: {line}" for line in page.complaints]
+    page.open(site / "04_conv1d_tiled_halo.html")
+    page.value("document.querySelector('iframe.trace').scrollIntoView()")
+    if not page.wait_for("document.querySelector('iframe.trace').style.height !== ''", 20):
+        wrong.append("04_conv1d_tiled_halo: the trace does not say how high it is")
+    return wrong
+
+
 TOO_WIDE = """(() => {
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   if (wide <= 0) return '';
@@ -202,14 +259,14 @@ def main():
         print(built.stderr.strip() or built.stdout.strip())
         return built.returncode
     site = out.resolve() / "site"
-    wrong = dead_links(site) + torn_text(site) + unexplained(site)
+    wrong = dead_links(site) + torn_text(site) + unexplained(site) + wrong_traces(site)
     program = browser.find()
     if arguments.pictures:
         arguments.pictures.mkdir(parents=True, exist_ok=True)
     looked = 0
     if program:
         with browser.Page(program) as page:
-            wrong += search(site, page)
+            wrong += search(site, page) + switched(site, page)
             seen, looked = look(site, page, arguments.pictures)
             wrong += seen
     for line in wrong:

@@ -67,6 +67,7 @@ def keys(page, shown, wrong):
     # All that was kept of the warp: a load and a store of each turn, then the same back.
     after("m")
     fail_if(wrong, not shown.value("halo.active().memory"), "m does not draw memory")
+    expect("m", shown.value(CHOSEN), line="18", kind="global_load", step=0)
     expect("end of memory", after("End"), line="24", kind="global_store", step=3)
     expect("home of memory", after("Home"), line="18", kind="global_load", step=0)
     expect("right in memory", after("ArrowRight"), line="18", kind="shared_store", step=0)

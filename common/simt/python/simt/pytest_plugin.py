@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, Iterator, List
+from typing import Any, Dict, Iterator, List
 
 import pytest
 
 from ._results import Launch, collect
 
-_launches = pytest.StashKey[List[Launch]]()
+# By the test that is running: launches that its report does not show yet.
+_launches: Dict[str, List[Launch]] = {}
 
 
 @pytest.fixture
@@ -20,20 +21,23 @@ def simt(request: pytest.FixtureRequest) -> Iterator[ModuleType]:
     import simt as package
 
     with collect() as launches:
-        request.node.stash[_launches] = launches
+        _launches[request.node.nodeid] = launches
         yield package
+    del _launches[request.node.nodeid]
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
-    try:
-        value = yield
-    finally:
-        launches = pyfuncitem.stash.get(_launches, [])
-        good = [str(one) for one in launches if one.ok]
-        if good:
-            pyfuncitem.add_report_section("call", "simt", "\n".join(good))
+# After the test itself, and only if that was good.
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    launches = _launches.get(item.nodeid, [])
     bad = [one for one in launches if not one.ok]
+    launches[:] = [one for one in launches if one.ok]
     if bad:
         pytest.fail("\n".join(map(str, bad)), pytrace=False)
-    return value
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> None:
+    launches = _launches.get(item.nodeid, [])
+    if call.when == "call" and launches:
+        item.add_report_section("call", "simt", "\n".join(map(str, launches)))

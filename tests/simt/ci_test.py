@@ -233,7 +233,7 @@ class Editor(unittest.TestCase):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--simcc", required=True)
-    parser.add_argument("--simt", required=True)
+    parser.add_argument("--simcc", type=os.path.abspath, required=True)
+    parser.add_argument("--simt", type=os.path.abspath, required=True)
     options, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest])

@@ -227,6 +227,16 @@ class Findings(Verdicts):
         place = result["locations"][0]["physicalLocation"]["artifactLocation"]
         self.assertEqual(place, {"uri": (self.home / "src/verdicts.cu").as_uri()})
 
+    def test_a_finding_without_a_line_has_the_program_as_its_place(self):
+        self.run_program("race", SIMT_REPORT="r.json")
+        report = json.loads((self.home / "r.json").read_text())
+        report["launches"][0]["findings"][0].update(file="", line=0, other_file="", other_line=0)
+        (self.home / "r.json").write_text(json.dumps(report))
+        (result,) = self.sarif("r.json")["runs"][0]["results"]
+        self.assertEqual(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "verdicts")
+        self.assertNotIn("relatedLocations", result)
+        self.assertTrue(self.simt("findings", "r.json").stdout.startswith("simt: error: race of tile in "))
+
     def test_a_fingerprint_stays_when_lines_move_and_changes_with_the_line(self):
         self.run_program("race", SIMT_REPORT="r.json")
 
@@ -281,7 +291,7 @@ class Findings(Verdicts):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--simcc", required=True)
-    parser.add_argument("--simt", required=True)
+    parser.add_argument("--simcc", type=os.path.abspath, required=True)
+    parser.add_argument("--simt", type=os.path.abspath, required=True)
     options, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest])

@@ -42,8 +42,8 @@ report::Rule rule_of(const Value& json) {
   return rule;
 }
 
-Merged finding_of(const Value& json, const std::string& kernel) {
-  Merged one{.finding = {}, .kernel = kernel, .suppressed = {}};
+Merged finding_of(const Value& json, const std::string& program, const std::string& kernel) {
+  Merged one{.finding = {}, .program = program, .kernel = kernel, .suppressed = {}};
   Finding& f = one.finding;
   json.at("kind").get_to(f.kind);
   f.note = json.get<std::string>("level") == "note";
@@ -102,7 +102,8 @@ void read_report(const std::string& name, Reports& to) {
   for (const Value& launch : json.at("launches").elements()) {
     const std::string kernel = launch.get<std::string>("kernel");
     Findings& its = to.kernels[{program, kernel}];
-    for (const Value& one : launch.at("findings").elements()) add(its, finding_of(one, kernel));
+    for (const Value& one : launch.at("findings").elements())
+      add(its, finding_of(one, program, kernel));
   }
   if (json.find("coverage") == nullptr) to.cut_short.push_back(name);
   if (const Value* const rules = json.find("suppressions")) {

@@ -17,7 +17,7 @@ namespace simt::command {
 /// A finding, of all launches that have it.
 struct Merged {
   Finding finding;
-  std::string kernel;                      // the first that has it
+  std::string program, kernel;             // the first that has it
   std::optional<report::Rule> suppressed;  // by this rule, wherever it was seen
 };
 

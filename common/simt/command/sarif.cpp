@@ -94,7 +94,8 @@ std::string with_link(std::string message, const std::string& place) {
 
 Value result(const Merged& one, std::size_t rule_index, const std::string& fingerprint) {
   const Finding& f = one.finding;
-  Value place = f.file.empty() ? Value::object() : location(f.file, f.line);
+  // Code scanning refuses a file that has a result without a place: without lines it is the program.
+  Value place = f.file.empty() ? location(one.program, 1) : location(f.file, f.line);
   place["logicalLocations"].push_back(
       Value::object({{"fullyQualifiedName", one.kernel}, {"kind", "function"}}));
   Value json = Value::object(

@@ -9,7 +9,7 @@ which check_docs.py keeps pages and results in step are left out: Markdown takes
 The site is read from disk as well: search too, by local_search.js. The words that docs/notation.md explains in bold show their
 meaning on hover, where they first occur in a section of a page. Files of results are shown as PROGRAM makes a page of them
 (`halo report FILE --html`), and listed; without it as they are. Where a page says `<!-- trace: NAME -->` it shows the
-page of `halo trace` with what docs/results/traces/NAME.json keeps.
+page of `halo trace` with what docs/results/traces/NAME.json keeps; where it says `<!-- stepper: NAME -->`, site.js draws.
 
 Exit status: 0 built, 1 something is wrong with a page (one line each), 2 wrong use, 77 MkDocs or Material is
 not installed.
@@ -30,6 +30,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
 COMMENT = re.compile(r"<!--\s*/?(?:excerpt|table|contest|report|findings|value)\b.*?-->")
 TRACE = re.compile(r"<!-- trace: (\w+) -->")
+STEPPER = re.compile(r"<!-- stepper: (\w+) -->")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 NAV_PAGE = re.compile(r"^\s*- (?:.*: )?(\S+\.md)$")
 LANGUAGES = {".cu": "cpp", ".cuh": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".h": "cpp", ".py": "python",
@@ -192,8 +193,9 @@ class Site:
         for line in (self.root / path).read_text(encoding="utf-8").split("\n"):
             found = FENCE.match(line)
             if fence is None and not found:
-                plain = outside_code(line, lambda text: TRACE.sub(lambda found: self.embedded(path, found[1]),
-                                                                  COMMENT.sub("", text)))
+                plain = outside_code(line, lambda text: COMMENT.sub("", text))
+                plain = TRACE.sub(lambda found: self.embedded(path, found[1]), plain)
+                plain = STEPPER.sub(r'<div class="stepper" data-stepper="\1"></div>', plain)
                 if plain == line or plain.strip():
                     prose.append(plain.replace("<details>", '<details markdown="1">'))
                 continue

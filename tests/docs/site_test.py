@@ -193,6 +193,68 @@ def switched(site, page):
     return wrong
 
 
+STEPPED = {"12_fused_softmax": "butterfly", "08_tuned": "winograd"}
+
+
+def stepped(site, page):
+    """The steppers step by keys, and what they compute is right."""
+    wrong = []
+    page.show(*WINDOWS["wide"])
+    for name, stepper in STEPPED.items():
+        page.open(site / f"{name}.html")
+        if page.value("[...document.querySelectorAll('.stepper')].map(s => s.dataset.stepper).join()") != stepper:
+            wrong.append(f"{name}: its stepper is not there")
+            continue
+        page.value("document.querySelector('.stepper').focus()")
+        values = "[...document.querySelectorAll('.stepper .value.now')].map(t => Number(t.textContent))"
+        for way in page.value("[...document.querySelectorAll('.stepper [data-way]')].map(b => b.dataset.way)"):
+            page.value(f"document.querySelector('.stepper [data-way=\\'{way}\\']').click(), document.querySelector('.stepper').focus()")
+            page.key("Home")
+            given = page.value(values)
+            page.key("ArrowRight")
+            second = page.value(values)
+            page.key("End")
+            last = page.value(values)
+            if stepper == "butterfly":
+                expected = [max(given) if way == "maximum" else sum(given)] * 8
+            else:
+                cells, taps = given[:4], given[4:]
+                expected = [sum(cells[i + j] * taps[j] for j in range(3)) for i in range(2)]
+            if last != expected or second == given or len(second) != 8:
+                wrong.append(f"{name}: {stepper}, {way}: {given} becomes {second}, then {last}; right is {expected}")
+        wrong += [f"{name}: {line}" for line in page.complaints]
+    return wrong
+
+
+def predicted(site, page):
+    """Each number in bold among the answers to Predict can be tried on the page; a wrong one is told."""
+    wrong, looked = [], 0
+    for path in sorted(site.glob("[01][0-9]_*.html")):
+        text = path.read_text(encoding="utf-8")
+        found = re.search(r"<summary>Answers to <em>Predict</em></summary>(.*?)</details>", text, re.S)
+        if not found:
+            continue
+        page.open(path)
+        looked += 1
+        numbers = [number for number in re.findall(r"<strong>([^<]*)</strong>", found[1]) if re.fullmatch(r"[\d,.]+", number)]
+        boxes = page.value("document.querySelectorAll('.predict input').length")
+        if not numbers or boxes != len(numbers):
+            wrong.append(f"{path.name}: {boxes} boxes for the {len(numbers)} numbers of its answers")
+            continue
+        verdicts = """(numbers => {
+          const boxes = [...document.querySelectorAll('.predict input')];
+          boxes.forEach((box, i) => { box.value = numbers[i]; });
+          document.querySelectorAll('.predict button').forEach(button => button.click());
+          return [...document.querySelectorAll('.predict output')].map(one => one.textContent);
+        })(%s)"""
+        right = page.value(verdicts % json.dumps(numbers))
+        off = page.value(verdicts % json.dumps([str(float(number.replace(",", "")) + 1) for number in numbers]))
+        empty = page.value(verdicts % json.dumps([""] * len(numbers)))
+        if set(right) != {"✓ right"} or not all(said.startswith("0 of") for said in off + empty):
+            wrong.append(f"{path.name}: right numbers are {right}, wrong ones {off}, none {empty}")
+    return wrong if looked > 10 else wrong + [f"Predict: {looked} pages have answers"]
+
+
 TOO_WIDE = """(() => {
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   if (wide <= 0) return '';
@@ -266,7 +328,7 @@ def main():
     looked = 0
     if program:
         with browser.Page(program) as page:
-            wrong += search(site, page) + switched(site, page)
+            wrong += search(site, page) + switched(site, page) + stepped(site, page) + predicted(site, page)
             seen, looked = look(site, page, arguments.pictures)
             wrong += seen
     for line in wrong:

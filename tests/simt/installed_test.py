@@ -95,8 +95,10 @@ class Installed(unittest.TestCase):
 
     @needs("cmake")
     def test_cmake_takes_simcc_for_nvcc_and_finds_its_runtime(self):
+        # CMake 4 prefers a libcudart of the system's to that of any toolkit.
         self.call("cmake", "-S", PROJECT, "-B", "built", f"-DCMAKE_CUDA_COMPILER={self.prefix}/bin/simcc",
-                  f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DREVERSE={REVERSE}", "-DCMAKE_CUDA_ARCHITECTURES=75")
+                  f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DREVERSE={REVERSE}", "-DCMAKE_CUDA_ARCHITECTURES=75",
+                  "-DCMAKE_IGNORE_PATH=/usr/local/lib;/usr/local/lib64")
         self.call("cmake", "--build", "built")
         self.has_findings("built/reverse")
         for runtime in ("cudart", "cudart_static"):

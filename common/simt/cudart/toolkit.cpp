@@ -23,6 +23,10 @@ namespace {
 
 constexpr int kOldestRelease = 13;
 
+// How the folder's name begins, which is made. The number changes with what is in it: one of another simcc in this place is
+// not taken. Findings are not told of files below "/cuda" (report/lines.cpp).
+constexpr const char* kNameBegins = "cuda-1-";
+
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr ? value : "";
@@ -204,10 +208,9 @@ fs::path simulated_toolkit(const fs::path& library_folder, const std::string& wa
     throw std::runtime_error(library +
                              ": linkers do not take this name: move it to another folder");
   }
-  // Findings are not told of files that have "/cuda" in their folder's name: see report/lines.cpp.
   const std::string name =
-      "cuda-" + std::to_string(std::hash<std::string>{}(library + '\n' + nvcc.program.string() +
-                                                        '\n' + nvcc.release));
+      kNameBegins + std::to_string(std::hash<std::string>{}(library + '\n' + nvcc.program.string() +
+                                                            '\n' + nvcc.release));
   std::vector<fs::path> folders = {library_folder / name};
   if (const fs::path cache = cache_folder(); !cache.empty()) {
     // CMake takes no folder from nvcc that has a blank in its name, nvcc itself no file that has a comma.

@@ -11,8 +11,9 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 PROJECT = HERE / "installed"
-REVERSE = HERE.parents[1] / "docs" / "examples" / "reverse.cu"
+REVERSE = ROOT / "docs" / "examples" / "reverse.cu"
 MIXED = "62, 2, launches: 1\n"
 options = argparse.Namespace()
 
@@ -111,6 +112,17 @@ class Installed(unittest.TestCase):
         self.call("ninja", "-C", "built")
         self.has_findings("built/reverse")
 
+    @needs("dpkg-shlibdeps")
+    def test_a_debian_package_holds_it_all(self):
+        made = self.call("sh", ROOT / "common" / "simt" / "packaging" / "deb.sh", options.build, self.work).strip()
+        depends = self.call("dpkg-deb", "--field", made, "Depends")
+        self.assertIn("g++, ", depends)
+        self.assertIn("libc6 (", depends)
+        self.call("dpkg-deb", "--extract", made, "root")
+        self.call("root/usr/bin/simcc", REVERSE, "-o", "reverse")
+        self.has_findings("./reverse")
+        self.has_findings("root/usr/bin/simt", "run", "./reverse")
+
 
 def main():
     parser = argparse.ArgumentParser()
@@ -118,6 +130,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("tests", nargs="*")
     parser.parse_args(namespace=options)
+    options.build = options.build.resolve()
     result = unittest.main(argv=[sys.argv[0], "-v", *options.tests], exit=False).result
     return 0 if result.wasSuccessful() and result.testsRun > 0 else 1
 

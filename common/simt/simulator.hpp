@@ -62,6 +62,8 @@ inline const Simulator* simulator() {
 extern "C" {
 /// simt::take_launches(), as JSON: a list of entries as SIMT_REPORT has them, each with the `printed` lines.
 const char* simt_take_launches();
+/// simt::take_coverage() of kernels that were launched, as the `coverage` of SIMT_REPORT.
+const char* simt_take_coverage();
 void simt_name_allocation(const void* pointer, const char* name);
 const char* simt_last_error_detail();
 }

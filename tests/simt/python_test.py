@@ -70,7 +70,10 @@ __global__ void transpose(const int (*in)[3], int* out, int rows) {
 }
 __global__ void weighted(float* out) { out[threadIdx.x] = weights[threadIdx.x] + bias::value; }
 __global__ void add_up(int by) { atomicAdd(&total, by); }
-__global__ void fill(int* out, int n) { if (threadIdx.x < n) out[threadIdx.x] = 7; }
+__global__ void fill(int* out, int n) {
+  if (threadIdx.x >= n) return;  // FILL
+  out[threadIdx.x] = 7;
+}
 __global__ void sum(const int* in, int* out) { atomicAdd(out, in[threadIdx.x]); }
 __global__ void structures(Range* ranges, int n);
 __global__ void structures(Range* ranges, int n) {
@@ -490,6 +493,16 @@ class Checking(Case):
         verdict = simt.check(self.module.fill, lambda out, n: out + 7, cases)
         self.assertEqual(verdict.cases[0].mismatches[0].index, (20,))
         self.assertEqual([one.kind for one in verdict.findings], ["unwritten_output"])
+
+    def test_code_that_no_case_tried_is_told(self):
+        def unchecked(*sizes):
+            cases = [simt.Case([simt.empty(n, np.int32), n], 1, 32) for n in sizes]
+            verdict = simt.check(self.module.fill, lambda out, n: np.full(n, 7), cases)
+            self.assertTrue(verdict, str(verdict))
+            return [(one.file, one.line) for one in verdict.unchecked]
+
+        self.assertEqual(unchecked(32), [("kernel.cu", line_of("FILL"))])
+        self.assertEqual(unchecked(32, 31), [])
 
     def test_cases_go_on_after_one_that_ended_the_device(self):
         cases = [simt.Case([simt.empty(8), by], 1, 8) for by in (1, 0)]

@@ -79,6 +79,12 @@ const char* simt_take_launches() {
   return text.c_str();
 }
 
+const char* simt_take_coverage() {
+  thread_local std::string text;
+  text = simt::json_of(simt::take_coverage());
+  return text.c_str();
+}
+
 void simt_name_allocation(const void* pointer, const char* name) {
   simt::name_allocation(pointer, name);
 }

@@ -247,6 +247,14 @@ std::string json_of(const std::vector<Launch>& launches) {
   return all.dump();
 }
 
+std::string json_of(Coverage coverage) {
+  for (FileCoverage& file : coverage.files) {
+    std::erase_if(file.lines, [](const LineCoverage& one) { return !one.launched; });
+    std::erase_if(file.branches, [](const BranchCoverage& one) { return !one.launched; });
+  }
+  return to_json(coverage).dump();
+}
+
 void Report::add(const Launch& launch, const std::vector<const report::Rule*>& suppressing) {
   const std::string entry = entry_of(launch, suppressing);
   if (file_ < 0) {

@@ -21,6 +21,8 @@ namespace simt {
 
 // A list of entries as the report has them, each with the `printed` lines of its kernel.
 std::string json_of(const std::vector<Launch>& launches);
+// As the report has it, but for code of kernels that were not launched.
+std::string json_of(Coverage coverage);
 
 class Report {
  public:

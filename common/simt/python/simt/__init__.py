@@ -11,7 +11,7 @@ traffic and finds races, accesses out of bounds, reads of what nobody wrote.
 docs/simt_python.md of Halo says the rest.
 """
 
-from ._check import Case, CaseVerdict, Mismatch, Verdict, check
+from ._check import Case, CaseVerdict, Mismatch, Unchecked, Verdict, check
 from ._device import DeviceArray, DeviceError, array, empty
 from ._module import Kernel, Module, compile
 from ._parameters import ArgumentError, Parameter
@@ -49,6 +49,7 @@ __all__ = [
     "Parameter",
     "ProgramResult",
     "Result",
+    "Unchecked",
     "Verdict",
     "array",
     "assert_budget",

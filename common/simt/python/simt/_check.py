@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Iterable, List, Sequence, Tuple
 
 import numpy as np
 
-from ._device import DeviceArray
+from ._device import DeviceArray, device, take_coverage
 from ._module import Kernel, Size
 from ._results import Error, Finding, Result, collect
 
@@ -73,12 +73,30 @@ class CaseVerdict:
         return "\n  ".join([f"{self.name}: FAIL", *filter(None, wrong)])
 
 
+@dataclass(frozen=True)
+class Unchecked:
+    """Code that no case has tried."""
+
+    file: str
+    line: int
+    last_line: int
+    #: "is not reached", or which way a branch never went.
+    message: str
+
+    def __str__(self) -> str:
+        last = f"-{self.last_line}" if self.last_line > self.line else ""
+        return f"{self.file}:{self.line}{last} {self.message}"
+
+
 @dataclass
 class Verdict:
     """What came of all cases; true if all are good."""
 
     kernel: str
     cases: List[CaseVerdict]
+    #: Lines and branches that no case tried: what has not run has not been checked. Not told after
+    #: a case that ended the device.
+    unchecked: List[Unchecked] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -95,7 +113,8 @@ class Verdict:
     def __str__(self) -> str:
         good = sum(case.ok for case in self.cases)
         head = f"{self.kernel}: {good} of {len(self.cases)} cases are good"
-        return "\n".join([head, *(str(case) for case in self.cases if not case.ok)])
+        bad = [str(case) for case in self.cases if not case.ok]
+        return "\n".join([head, *bad, *(f"not checked: {one}" for one in self.unchecked)])
 
 
 def check(
@@ -115,6 +134,8 @@ def check(
     and nothing was found.
     """
     done = []
+    its = device()
+    take_coverage(its)  # of what was before
     for number, case in enumerate(cases, 1):
         name = case.name or f"case {number}"
         before = [_copied(value) for value in case.args]
@@ -133,7 +154,24 @@ def check(
         done.append(verdict)
     if not done:
         raise Error(f"{kernel.name}: there are no cases to check")
-    return Verdict(kernel.name, done)
+    return Verdict(kernel.name, done, _unchecked(take_coverage(its)) if its.is_alive else [])
+
+
+def _unchecked(coverage: Dict[str, Any]) -> List[Unchecked]:
+    found = []
+    for file in coverage["files"]:
+        name = file["file"]
+        for first, last in file["unreached"]:
+            found.append(Unchecked(name, first, last, "is not reached"))
+        for way in file["untaken"]:
+            if way["again"]:
+                message = "never goes round again"
+            elif way["to_line"]:
+                message = f"never goes on to line {way['to_line']}"
+            else:
+                message = "never goes its other way"
+            found.append(Unchecked(name, way["line"], way["line"], message))
+    return sorted(found, key=lambda one: (one.file, one.line))
 
 
 def _copied(value: Any) -> Any:

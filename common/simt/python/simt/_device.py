@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -138,6 +139,14 @@ def answered(answer: Dict[str, Any], what: str) -> None:
         collected(told(entry))
     if answer["error"] is not None:
         raise DeviceError(f"{what}: {answer['error']}")
+
+
+def take_coverage(its: Device) -> Dict[str, Any]:
+    """What the kernels that were launched since the last time did not reach."""
+    with _lock:
+        _, data = its.ask("coverage")
+    coverage: Dict[str, Any] = json.loads(data[0])
+    return coverage
 
 
 # ---- Arrays that live ----

@@ -76,7 +76,7 @@ class Device:
             getattr(self._cuda, name).argtypes = arguments
         for name in ("cudaGetErrorName", "cudaGetErrorString"):
             getattr(self._cuda, name).restype = text
-        for name in ("simt_take_launches", "simt_last_error_detail"):
+        for name in ("simt_take_launches", "simt_take_coverage", "simt_last_error_detail"):
             getattr(self._cuda, name).restype = text
         self._cuda.simt_name_allocation.argtypes = [pointer, text]
         self._modules: Dict[str, int] = {}
@@ -98,6 +98,9 @@ class Device:
             named = self._cuda.cudaGetErrorName(error).decode()
             detail = self._cuda.simt_last_error_detail().decode()
             raise CudaError(f"{named}: {detail or self._cuda.cudaGetErrorString(error).decode()}")
+
+    def coverage(self, message: Dict[str, Any], buffers: List[bytes]) -> Sequence[Any]:
+        return [self._cuda.simt_take_coverage()]
 
     # ---- Memory ----
 

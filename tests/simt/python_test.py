@@ -437,6 +437,9 @@ class BadKernels(Case):
         result = self.module.talk[1, 1]()
         self.assertEqual(result.error, "the simulator ended with signal SIGABRT")
         self.assertTrue(self.module.talk[1, 1]().ok)
+        program = "import simt; print(simt.compile('__global__ void k() {}').k[1, 1]().error)"
+        told = self.run_python("-c", program, SIMT_GPU="nonsense").stdout
+        self.assertIn("ended with status 2: simt: SIMT_GPU=nonsense is not a GPU", told)
 
 
 class Checking(Case):

@@ -68,6 +68,9 @@ class Device:
             _worker.send(self._process.stdin, message, buffers)
             answer, data = _worker.receive(self._process.stdout)
         except (EOFError, BrokenPipeError):
+            # It may still be about to end: only then its status says why.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(10)
             self.end()
             raise WorkerEnded(self._why_ended(message)) from None
         except BaseException:  # an interrupt between question and answer

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
+import math
 import os
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -61,29 +64,33 @@ def _found(home: str, folders: Sequence[Path]) -> Toolchain:
 def ended(
     words: Sequence[str], seconds: Optional[float] = None, **more: Any
 ) -> "subprocess.CompletedProcess[str]":
-    """A program with a limit of processor time."""
-    import math
-    import resource
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if seconds is not None:
-            hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), hard))
-
+    """A program, which may take so many seconds of processor time."""
     try:
-        return subprocess.run(
+        process = subprocess.Popen(
             words,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",
             errors="replace",
-            preexec_fn=limit,
             **more,
         )
     except OSError as error:
         raise Error(f"{words[0]} cannot be started: {error.strerror}") from None
+    with process:
+        # From here, as code between fork and exec is not safe where this process has threads.
+        if seconds is not None:
+            hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+            soft = math.ceil(seconds)
+            limit = (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard)
+            with contextlib.suppress(ProcessLookupError):  # it has ended
+                resource.prlimit(process.pid, resource.RLIMIT_CPU, limit)
+        try:
+            out, err = process.communicate()
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
 def require_compiled(process: "subprocess.CompletedProcess[str]", what: str) -> str:

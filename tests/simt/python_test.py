@@ -4,6 +4,7 @@ programs, and the plugin for pytest. Run by Meson, which passes simcc. Ends with
 """
 
 import argparse
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -349,6 +350,20 @@ class Launching(Case):
         for one in threads:
             one.join()
         self.assertTrue(all((out == 7).all() for out in outputs))
+
+    def test_a_process_that_was_forked_has_a_device_of_its_own(self):
+        array = simt.array(np.arange(4), np.int32)
+        child = os.fork()
+        if child == 0:
+            status = 1
+            with contextlib.suppress(Exception):
+                out = np.zeros(32, np.int32)
+                self.module.fill[1, 32](out, 32)
+                self.refused(array.numpy, "is lost", kind=simt.DeviceError)
+                status = 0 if (out == 7).all() else 1
+            os._exit(status)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(array.numpy().tolist(), [0, 1, 2, 3])
 
 
 class WhatIsFound(Case):

@@ -42,8 +42,8 @@ class Device:
             stderr=self._said,
             env=clean,
         )
-        self.owner = os.getpid()
-        self.is_alive = True
+        self._owner = os.getpid()
+        self._is_alive = True
         self._last_words = ""
         self.modules: set[str] = set()
         self._freed: List[int] = []
@@ -88,16 +88,22 @@ class Device:
         how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
         return f"the simulator ended with {how}" + (f": {said[-1]}" if said else "")
 
+    @property
+    def is_alive(self) -> bool:
+        """Not in a process that was forked: it would take answers of the first."""
+        return self._is_alive and self._owner == os.getpid()
+
     def end(self) -> None:
         """Ends the process; the answer to the last message is no longer awaited."""
         if self.is_alive:
-            self.is_alive = False
-            if self.owner == os.getpid():
-                self._process.kill()
-                self._process.wait()
-                self._said.seek(0)
-                self._last_words = self._said.read().decode(errors="replace")
-            self._said.close()
+            self._process.kill()
+            self._process.wait()
+            self._said.seek(0)
+            self._last_words = self._said.read().decode(errors="replace")
+        elif self._is_alive:
+            self._process.returncode = 0  # it is not this process's to wait for
+        self._is_alive = False
+        self._said.close()
         for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):
                 if pipe is not None:
@@ -112,7 +118,9 @@ def device() -> Device:
     """The one of this process; started where there is none, or it has ended."""
     global _device
     with _lock:
-        if _device is None or not _device.is_alive or _device.owner != os.getpid():
+        if _device is None or not _device.is_alive:
+            if _device is not None:
+                _device.end()
             _device = Device()
         return _device
 

@@ -24,6 +24,8 @@ void Checker::begin_launch(const Launch& launch) {
   spare_.clear();
   words_->clear();
   variables_.clear();
+  unfenced_.clear();
+  unfenced_count_ = 0;
   order_.clear();
   order_matters_ = false;
   ++launch_number_;
@@ -145,6 +147,7 @@ void BlockCheck::advance() {
          {&one.hoped, &one.locked, &one.known, &one.fenced, &one.released[0], &one.released[1]}) {
       *clock = checker_.order_.with(*clock, all);
     }
+    one.is_unfenced = false;
   }
   id_ = checker_.new_owner(block_);
   storage_->unsettle();
@@ -169,6 +172,7 @@ void BlockCheck::barrier() {
   const std::lock_guard lock(checker_.mutex_);
   Thread all;
   Order& order = checker_.order_;
+  for (unsigned thread = 0; thread < threads_.size(); ++thread) end_unfenced(thread, Scope::gpu);
   for (const Thread& one : threads_) {
     all.hoped = order.join(all.hoped, one.hoped);
     all.locked = order.join(all.locked, one.locked);
@@ -223,6 +227,9 @@ void BlockCheck::meet(std::span<BlockCheck* const> blocks) {
   Order& order = checker.order_;
   Thread all;
   for (BlockCheck* const one : blocks) {
+    for (unsigned thread = 0; thread < one->threads_.size(); ++thread) {
+      one->end_unfenced(thread, Scope::gpu);
+    }
     for (unsigned thread = 0; are_apart && thread < one->arrivals_.size(); ++thread) {
       const Thread& its = one->threads_[thread];
       all.hoped = one->at_arrival(thread, order.join(all.hoped, its.hoped));
@@ -275,6 +282,9 @@ void BlockCheck::meet(std::span<const std::uint32_t> lanes) {
       }
     }
   };
+  for_each([&](const Thread& one) {
+    end_unfenced(static_cast<unsigned>(&one - threads_.data()), Scope::gpu);
+  });
   Clock points = 0;
   for (unsigned warp = 0; warp < lanes.size(); ++warp) {
     if (lanes[warp] == 0) continue;
@@ -302,6 +312,7 @@ void BlockCheck::fence(unsigned warp, std::uint32_t lanes, Scope scope) {
     const unsigned thread = warp * 32 + static_cast<unsigned>(std::countr_zero(rest));
     Thread& one = threads_[thread];
     one.fenced = one.known;
+    end_unfenced(thread, scope);
     const Clock released = checker_.order_.with(
         one.known, {id_, thread, since_, warp_since_[warp], now_, lane_of(thread)});
     one.released[0] = released;
@@ -366,6 +377,7 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
       if (site.scope != Scope::block) one.released[1] = released;
     }
   }
+  if (site.may_lock) try_lock(thread, access.space == Space::shared ? ~word : word);
   Variable& to = all[word];
   const Clock all_so_far = order.with(hoped, here);
   to.hoped = order.join(to.hoped, all_so_far);
@@ -381,6 +393,53 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
     }
     to.in_block.emplace_back(id_, own.released[0]);
   }
+}
+
+// ---- Locks ----
+
+namespace {
+
+// In a launch; of what comes later nobody is accused.
+constexpr std::size_t kMostUnfenced = std::size_t{1} << 20;
+
+std::uint64_t key_of(std::int32_t block, unsigned thread) {
+  return static_cast<std::uint64_t>(block) << 32 | thread;
+}
+
+}  // namespace
+
+void BlockCheck::try_lock(unsigned thread, std::uint64_t lock) {
+  std::vector<Unfenced>& its = checker_.unfenced_[key_of(id_, thread)];
+  const bool goes_on = threads_[thread].is_unfenced && its.back().lock == lock;
+  if (goes_on || checker_.unfenced_count_ == kMostUnfenced) return;
+  constexpr std::int32_t kOpen = std::numeric_limits<std::int32_t>::max();
+  its.push_back({lock, now_ + 1, kOpen, kOpen});
+  ++checker_.unfenced_count_;
+  threads_[thread].is_unfenced = true;
+}
+
+void BlockCheck::end_unfenced(unsigned thread, Scope scope) {
+  if (!threads_[thread].is_unfenced) return;
+  Unfenced& its = checker_.unfenced_[key_of(id_, thread)].back();
+  its.in_block = std::min(its.in_block, now_);
+  if (scope == Scope::block) return;
+  its.to_all = now_;
+  threads_[thread].is_unfenced = false;
+}
+
+// Whether both are made with the same lock, the earlier one with no fence behind it.
+bool BlockCheck::was_unfenced(const Exact& one, const Exact& now) const {
+  const auto earlier = checker_.unfenced_.find(key_of(one.block, one.thread));
+  if (earlier == checker_.unfenced_.end()) return false;
+  const auto later = checker_.unfenced_.find(key_of(now.block, now.thread));
+  if (later == checker_.unfenced_.end()) return false;
+  const auto its =
+      std::find_if(earlier->second.rbegin(), earlier->second.rend(),
+                   [&](const Unfenced& attempt) { return attempt.begin <= one.moment; });
+  if (its == earlier->second.rend()) return false;
+  const std::int32_t end = one.block == now.block ? its->in_block : its->to_all;
+  const auto takes = [&](const Unfenced& attempt) { return attempt.lock == its->lock; };
+  return one.moment < end && std::any_of(later->second.begin(), later->second.end(), takes);
 }
 
 // ---- What the machine finds ----

@@ -57,6 +57,8 @@ struct Site {
   Reading reading = Reading::plain;
   bool uses_old = true;  // of an atomic: what was there matters, to the result or to who gets it
   bool returns = true;   // of an atomic: what was there is used
+  bool may_lock =
+      false;  // an exchange or compare-and-swap whose result is used, with no fence of its own
   bool starts_copy = false;  // to shared memory, whose bytes come later
   /// st.async: its store is there when the barrier says so, not for its own thread before; its arrival at the barrier, an
   /// atomic, hands it on and takes nothing over.
@@ -160,6 +162,12 @@ class BlockCheck {
   struct Thread {
     Clock hoped = 0, locked = 0, known = 0, fenced = 0;
     Clock released[2] = {0, 0};  // what its next strong store hands on: within its block; to all
+    bool is_unfenced = false;    // no fence for all since it tried to take a lock
+  };
+  // What a thread does from its attempt to take a lock to its next fence, it may do before it has the lock.
+  struct Unfenced {
+    std::uint64_t lock;                    // its word
+    std::int32_t begin, in_block, to_all;  // moments: until a fence of either scope
   };
   struct Variable {
     Clock hoped = 0, locked = 0, known = 0;
@@ -203,6 +211,9 @@ class BlockCheck {
   void uninitialised(const Doing& doing, int lane);
   void strong(const Doing& doing, int lane, bool is_before);
   bool comes_after(Clock clock, const Exact& earlier);
+  void try_lock(unsigned thread, std::uint64_t lock);
+  void end_unfenced(unsigned thread, Scope scope);
+  bool was_unfenced(const Exact& one, const Exact& now) const;
   Doing doing_of(const Access& access, BlockCheck& memory);
   void is_there(BlockCheck& owner, const Access& access);
   void unfinished(const Access& access, BlockCheck& memory);
@@ -295,6 +306,8 @@ class Checker {
   std::int32_t launch_number_ = 0;
   std::unique_ptr<BlockCheck::Words> words_;
   BlockCheck::Variables variables_;
+  std::unordered_map<std::uint64_t, std::vector<BlockCheck::Unfenced>> unfenced_;  // by thread
+  std::size_t unfenced_count_ = 0;
   Order order_;
   // Blocks met: which value was read, or who was last, may depend on the order in which they ran.
   bool order_matters_ = false;

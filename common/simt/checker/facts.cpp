@@ -362,6 +362,8 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       if (one->opcode == "atom" || one->opcode == "red") {
         site.returns = one->opcode == "atom" && one->operands[0].kind == Operand::Kind::reg &&
                        registers.is_used(one->operands[0].index);
+        site.may_lock = site.returns && site.strength == Strength::relaxed &&
+                        (one->has("cas") || one->has("exch"));
       }
       const bool is_store = one->opcode == "st";
       if (is_store || is_any(one->opcode, {"ld", "ldu"})) {

@@ -72,12 +72,14 @@ BlockCheck::Ordered BlockCheck::ordered(const Exact& earlier, unsigned thread) {
   return comes_after(own.hoped, earlier) ? Ordered::if_fenced : Ordered::no;
 }
 
-// Of accesses that do not race since they are volatile: a value that is handed on by a lock still needs the lock's fence.
+// Of accesses that do not race since they are volatile: a value that is handed on by a lock still needs the lock's fence, and
+// what others have read may be overwritten behind it only.
 BlockCheck::Ordered BlockCheck::ordered_by_locks(const Exact& earlier, unsigned thread) {
-  if (threads_.empty() || earlier.act != Act::store || earlier.thread == kNoThread) {
+  if (threads_.empty() || earlier.act == Act::atomic || earlier.thread == kNoThread) {
     return Ordered::yes;
   }
   const Ordered order = ordered(earlier, thread);
+  if (earlier.act == Act::load && order != Ordered::without_acquire) return Ordered::yes;
   const bool is_flag =
       order == Ordered::if_fenced && !comes_after(threads_[thread].locked, earlier);
   return is_flag ? Ordered::yes : order;
@@ -236,9 +238,15 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   std::array<const Exact*, 3> conflict{};
   bool lacks_fence = false;
   const Exact* lacks_acquire = nullptr;
-  const Exact* mixed = nullptr;  // of two strong stores that nothing orders the earlier one
+  const Exact* unfenced = nullptr;  // the earlier one, made too early in its critical section
+  const Exact* mixed = nullptr;     // of two strong stores that nothing orders the earlier one
   const auto is_first = [&](const Exact& a, const Exact* b) {
     return b == nullptr || party(a) < party(*b);
+  };
+  const auto look_for_fence = [&](const Exact& one) {
+    if (one.act == Act::atomic || now.act == Act::atomic || one.thread == kNoThread) return;
+    const bool by_barrier = one.block == now.block && one.moment < since_;
+    if (!by_barrier && was_unfenced(one, now) && is_first(one, unfenced)) unfenced = &one;
   };
   const auto takes_lock = [&](const Exact& one) {
     const Site* const its = site_of(one);
@@ -292,6 +300,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
           if (now.act == Act::store && is_first(one, mixed)) mixed = &one;
           break;
         case Ordered::yes:
+          look_for_fence(one);
           break;
       }
       continue;
@@ -301,6 +310,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     if (order == Ordered::yes || order == Ordered::without_acquire) {
       one.is_before = true;
       if (order == Ordered::without_acquire && is_first(one, lacks_acquire)) lacks_acquire = &one;
+      if (order == Ordered::yes) look_for_fence(one);
       continue;
     }
     lacks_fence |= order == Ordered::if_fenced;
@@ -412,6 +422,13 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
                                 : "has been written, before a flag or lock was passed on, by";
     tell(Hazard::missing_fence, now, earlier, now.act == Act::load ? "reads " : "writes ", did, did,
          Remedy::none);
+  }
+
+  if (unfenced != nullptr) {
+    const char* const does =
+        now.act == Act::load ? "is read with the same lock by" : "is written with the same lock by";
+    tell(Hazard::missing_fence, *unfenced, now, unfenced->act == Act::load ? "reads " : "writes ",
+         does, does, Remedy::none);
   }
 
   // What comes before this access, and which it stands for, can be forgotten: whoever conflicts with the one

@@ -11,7 +11,8 @@
 //            instructions of one TF32 product.
 // Run        ./halo run 09 --variant three_products
 #include "common/harness/async_copy.h"
-#include "stages/09_cuconv_two_stage/three_products.cuh"
+#include "common/harness/tf32.h"
+#include "stages/09_cuconv_two_stage/gemm_tile.hpp"
 
 namespace halo::cuconv_two_stage {
 
@@ -80,19 +81,19 @@ __global__ void __launch_bounds__(kThreads, 2)
       std::uint32_t a[2][4][4], b[2][4][2];  // the small ones, then the big ones
 #pragma unroll
       for (int e = 0; e < 16; ++e) {
-        const float filter = filters[(i + e / 2 % 2 * 4) * kFilterRow + e / 4 * 16 + e % 2 * 8];
-        split(filter, a[1][e / 4][e % 4], a[0][e / 4][e % 4]);
+        const Tf32Parts filter =
+            tf32_parts(filters[(i + e / 2 % 2 * 4) * kFilterRow + e / 4 * 16 + e % 2 * 8]);
+        a[0][e / 4][e % 4] = filter.small, a[1][e / 4][e % 4] = filter.big;
       }
 #pragma unroll
       for (int e = 0; e < 8; ++e) {
-        split(pixels[(i + e % 2 * 4) * kPixelRow + e / 2 * 8], b[1][e / 2][e % 2],
-              b[0][e / 2][e % 2]);
+        const Tf32Parts pixel = tf32_parts(pixels[(i + e % 2 * 4) * kPixelRow + e / 2 * 8]);
+        b[0][e / 2][e % 2] = pixel.small, b[1][e / 2][e % 2] = pixel.big;
       }
-      // Each product goes through all 16 fragments before the next: one waits long for its own sum. The small ones come
-      // first, while the sum is small.
+      // All 16 fragments of a product before the next, which waits long for their sums; the small ones first.
 #pragma unroll
       for (int e = 0; e < 48; ++e) {
-        multiply(recent[e / 4 % 4][e % 4], a[e / 16 > 0][e / 4 % 4], b[e / 16 != 1][e % 4]);
+        multiply_tf32(recent[e / 4 % 4][e % 4], a[e / 16 > 0][e / 4 % 4], b[e / 16 != 1][e % 4]);
       }
       // [/doc:three-step]
     }
@@ -112,9 +113,8 @@ static int launch(const LayerCall& call) {
   const LayerNumbers& layer = call.layer;
   const int tiles = (layer.N * layer.P * layer.Q - 1) / kTilePixels + 1;
   const int blocks = ((layer.K - 1) / kTileFilters + 1) * tiles;
-  const auto stream = static_cast<cudaStream_t>(call.stream);
-  three_products_kernel<<<blocks, kThreads, 0, stream>>>(call.input, call.packed, call.output,
-                                                         layer);
+  three_products_kernel<<<blocks, kThreads, 0, static_cast<cudaStream_t>(call.stream)>>>(
+      call.input, call.packed, call.output, layer);
   return cudaGetLastError();
 }
 

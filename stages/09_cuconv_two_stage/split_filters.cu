@@ -25,7 +25,7 @@ __global__ void split_filters_kernel(const float* filters,  // [K][C][R][S]
       piece / pieces_of_tap / taps * group + fragment * kFragmentFilters + lane / 4 + e % 2 * 8;
   const int c = piece % pieces_of_tap * kPieceChannels + step * kDepth + lane % 4 + e / 2 * 4;
   const bool exists = k < layer.K && c < layer.C;
-  const Parts parts = split(exists ? filters[(k * layer.C + c) * taps + tap] : 0.0f);
+  const Tf32Parts parts = tf32_parts(exists ? filters[(k * layer.C + c) * taps + tap] : 0.0f);
   float* const to = packed + (i / kFragmentFloats * 2 * kFragmentFloats + i % kFragmentFloats);
   to[0] = __uint_as_float(parts.big);
   to[kFragmentFloats] = __uint_as_float(parts.small);

@@ -59,6 +59,11 @@ def text_of(edit):
     return edit["text"] if "text" in edit else edited(edit)
 
 
+def stage_of(edit):
+    """Whose program shows it: the file's stage, unless the edit says which."""
+    return edit.get("stage") or edit["file"].split("/")[1]
+
+
 # What people mistype and mix up in a kernel: a pattern, and what takes its place.
 SLIPS = [
     (r"(?<=[\w\]) ])<(?= )", "<="), (r"<=", "<"), (r"(?<= )>(?= )", ">="), (r">=", ">"),
@@ -131,20 +136,22 @@ class Build:
 
     def compile(self, edit, scratch):
         """The program with the edit made: its path, or None and the compiler's complaint."""
-        stage = edit["file"].split("/")[1]
+        stage = stage_of(edit)
         copy = scratch / edit["file"]
         copy.parent.mkdir(parents=True)
         copy.write_text(text_of(edit))
         commands = self.commands(stage)
-        # A header is part of all kernels of the stage.
+        # A header may be part of all kernels of the program.
         sources = [edit["file"]]
         if copy.suffix in (".cuh", ".h", ".hpp"):
-            sources = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "stages" / stage).glob("*.cu"))]
+            sources = [str(path.relative_to(ROOT)) for pattern in (f"stages/{stage}/*.cu", "common/convolve/*/*.cu")
+                       for path in sorted(ROOT.glob(pattern))]
         objects = []
         for source in sources:
             if source != edit["file"]:
+                (scratch / source).parent.mkdir(parents=True, exist_ok=True)
                 (scratch / source).write_text((ROOT / source).read_text())
-            compiled = scratch / (Path(source).stem + ".o")
+            compiled = scratch / (source.replace("/", "+") + ".o")
             steps = self.steps(commands, source, scratch, compiled)
             if not steps:
                 continue  # not a part of the program
@@ -213,7 +220,7 @@ def judge(build, edit, seed):
             command.append("--strict")
         if seed:
             command += ["--seed", seed]
-        stage = edit["file"].split("/")[1]
+        stage = stage_of(edit)
         source = edit["file"]
         if "variant" in edit:
             command += ["--variant", edit["variant"]]
@@ -334,7 +341,7 @@ def main():
     build = Build(options.build)
     # What the suite runs it has built.
     if not options.sample:
-        build.build(sorted({edit["file"].split("/")[1] for edit in chosen}))
+        build.build(sorted({stage_of(edit) for edit in chosen}))
     bad = unknown = 0
     survivors = 0
     results = []

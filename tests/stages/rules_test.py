@@ -35,7 +35,8 @@ LONGER = {
     "stages/11_fused_pooling/5_chwn_rolling.cu": (145, "pieces of one and of four images, windows of any size"),
     "stages/13_network/2_fully_connected_tiled.cu": (141, "two layouts, and a descriptor of each; launches may overlap"),
 }
-MOST_INCLUDES = 2  # of the project, and async_copy.h
+MOST_INCLUDES = 2  # of the project, besides these
+INSTRUCTIONS = ("common/harness/async_copy.h", "common/harness/tf32.h")
 
 KERNEL_TYPES = {"conv1d": "Conv1dKernel", "conv2d": "LayerKernel", "transform": "TransformKernel",
                 "pooling": "PoolingKernel", "softmax": "SoftmaxKernel"}
@@ -126,10 +127,10 @@ def faults_of_file(root, path, stage, family, number, names, planned):
     included = INCLUDE.findall(text)
     own = f"stages/{stage}/"
     for header in included:
-        general = ("common/harness/kernel.h", "common/harness/overlap.h", "common/harness/async_copy.h")
+        general = ("common/harness/kernel.h", "common/harness/overlap.h", *INSTRUCTIONS)
         if header not in general and not header.startswith((own, "common/planning/")):
-            complain(f"includes {header}: a kernel's file needs kernel.h, overlap.h, async_copy.h, a plan and its own stage only")
-    if len(set(included) - {"common/harness/async_copy.h"}) > MOST_INCLUDES:
+            complain(f"includes {header}: a kernel's file needs kernel.h, overlap.h, async_copy.h, tf32.h, a plan and its own stage only")
+    if len(set(included) - set(INSTRUCTIONS)) > MOST_INCLUDES:
         complain(f"includes {len(included)} files of the project")
 
     # Of what is __restrict__ and read only nvcc takes it that nobody writes it while the kernel runs, and reads it

@@ -8,7 +8,7 @@ link, and the exercises. A link that leaves docs/ leads to a page that shows the
 which check_docs.py keeps pages and results in step are left out: Markdown takes some of them for blocks.
 The site is read from disk as well: search too, by local_search.js. The words that docs/notation.md explains in bold show their
 meaning on hover, where they first occur in a section of a page. Files of results are shown as PROGRAM makes a page of them
-(`halo report FILE --html`), and listed; without it as they are. Where a page says `<!-- trace: NAME -->` it shows the
+(`halo report FILE --html`), and listed; of all measured kernels there is one roofline (roofline.py); without it as they are. Where a page says `<!-- trace: NAME -->` it shows the
 page of `halo trace` with what docs/results/traces/NAME.json keeps; where it says `<!-- stepper: NAME -->`, site.js draws.
 
 Exit status: 0 built, 1 something is wrong with a page (one line each), 2 wrong use, 77 MkDocs or Material is
@@ -27,6 +27,9 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import roofline  # noqa: E402
+
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
 COMMENT = re.compile(r"<!--\s*/?(?:excerpt|table|contest|report|findings|value)\b.*?-->")
 TRACE = re.compile(r"<!-- trace: (\w+) -->")
@@ -277,12 +280,15 @@ def use_python_of_mkdocs():
 def build(root, out, halo=None):
     text, published, absent = navigation(root)
     text = text.replace("@RESULTS@\n", "  - Results: results/all_rows.md\n" if halo else "")
+    text = text.replace("@ROOFLINE@", "results/roofline.md")
     pages, site = out / "pages", out / "site"
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir(parents=True)
     what = Site(root, pages, halo)
     for path in published:
         what.place(path)
+    (pages / "results").mkdir()
+    (pages / "results" / "roofline.md").write_text(roofline.roofline(root), encoding="utf-8")
     if halo:
         what.list_results()
     what.publish()

@@ -193,6 +193,27 @@ def switched(site, page):
     return wrong
 
 
+def wrong_roofline(site):
+    """Each kernel that was measured on a GPU is a point of the roofline and a row of its table; all but libraries lead somewhere."""
+    sys.path.insert(0, str(ROOT / "docs" / "results"))
+    from read_results import read_results
+    text = (site / "results" / "roofline.html").read_text(encoding="utf-8")
+    points = set(re.findall(r"<title>([^,<]+), ([^:<]+): [\d.]+ TFLOP/s at", text))
+    linked = set(re.findall(r'<a href="[^"]+"><g class="point[^>]*><title>([^,<]+), ([^:<]+):', text))
+    kernels = set()
+    for file in (ROOT / "docs" / "results").glob("*.json"):
+        if file.name.startswith(("bench_", "convolve_")):
+            kernels |= {(row["stage"], row["variant"], row["role"]) for row in read_results(file)["rows"]
+                        if row["backend"] == "gpu" and row["role"] != "beside" and row.get("time", {}).get("gflop_per_s")}
+    wrong = [f"roofline: {stage}, {variant} has no point" for stage, variant, _ in kernels if (stage, variant) not in points]
+    wrong += [f"roofline: {stage}, {variant} leads nowhere" for stage, variant, role in kernels
+              if role == "variant" and (stage, variant) not in linked]
+    rows = len(re.findall(r"<tr>\s*<td", text))
+    if not kernels or len(points) != len(kernels) or rows != len(points):
+        wrong.append(f"roofline: {len(points)} points and {rows} rows for {len(kernels)} kernels")
+    return wrong
+
+
 STEPPED = {"12_fused_softmax": "butterfly", "08_tuned": "winograd"}
 
 
@@ -321,7 +342,7 @@ def main():
         print(built.stderr.strip() or built.stdout.strip())
         return built.returncode
     site = out.resolve() / "site"
-    wrong = dead_links(site) + torn_text(site) + unexplained(site) + wrong_traces(site)
+    wrong = dead_links(site) + torn_text(site) + unexplained(site) + wrong_traces(site) + wrong_roofline(site)
     program = browser.find()
     if arguments.pictures:
         arguments.pictures.mkdir(parents=True, exist_ok=True)

@@ -955,5 +955,5 @@
   for (const pane of panes) if (pane.key) pane.update(true); // now that there is a place to scroll in
   remembering = true;
   // For tests and for whoever looks at it from the console.
-  window.halo = { panes, active: () => active };
+  window.halo = { data, panes, active: () => active, wavefrontsOf, lanesOf };
 })();

@@ -169,7 +169,7 @@ def wrong_traces(site):
 
 def switched(site, page):
     """Every value of every switch shows another view, and every page of a trace has the height that its trace needs."""
-    wrong = []
+    wrong, counted = [], 0
     page.show(*WINDOWS["wide"])
     for name in TRACED.values():
         page.open(site / "traces" / f"{name}.html")
@@ -185,7 +185,18 @@ def switched(site, page):
         })()""")
         if len(seen) < 4 or not all(shown and drawn for _, shown, drawn in seen):
             wrong.append(f"traces/{name}.html: its switches show {seen}")
+        # What the page counts with other paddings it counts as the simulator does.
+        differ = page.value("""(() => {
+          const all = halo.data.views.flatMap(view => view.trace.warps.flatMap(warp => warp.requests
+            .filter(one => /^shared_(load|store)/.test(one.kind)).map(one => [one, view.trace.arrays])));
+          return [all.length, all.filter(([one, arrays]) => halo.wavefrontsOf(one, halo.lanesOf(one, arrays)) !== one.taken).length];
+        })()""")
+        if differ[1]:
+            wrong.append(f"traces/{name}.html: of {differ[0]} requests to shared memory {differ[1]} have other wavefronts in the page")
+        counted += differ[0]
         wrong += [f"traces/{name}.html: {line}" for line in page.complaints]
+    if counted < 100:
+        wrong.append(f"traces: {counted} requests to shared memory only")
     page.open(site / "04_conv1d_tiled_halo.html")
     page.value("document.querySelector('iframe.trace').scrollIntoView()")
     if not page.wait_for("document.querySelector('iframe.trace').style.height !== ''", 20):

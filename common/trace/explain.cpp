@@ -264,8 +264,9 @@ std::string sentence(const Way& way, const Count& count, const Request& request,
   if (count.requests > 0) {
     const auto requests = static_cast<double>(count.requests);
     text += ": " + figure(static_cast<double>(count.taken) / requests) + " " + unit +
-            "s a request, " + figure(static_cast<double>(count.fewest) / requests) + " would do; " +
-            with_commas(count.excess()) + " too many in " + plural(count.requests, "request") + ".";
+            "s per request, " + figure(static_cast<double>(count.fewest) / requests) +
+            " would do; " + with_commas(count.excess()) + " too many in " +
+            plural(count.requests, "request") + ".";
   } else {
     text += ": " + with_commas(count.taken) + " different addresses in " +
             plural(count.fewest, "request") + ", and it serves one at a time.";
@@ -344,7 +345,7 @@ std::string explain(const Document& document, std::size_t most_lines, const Tabl
       if (const std::uint64_t requests = counted(way.requests); requests > 0) {
         head += std::string(", ") + way.word + " " +
                 figure(static_cast<double>(counted(way.taken)) / static_cast<double>(requests)) +
-                " sectors a request";
+                " sectors per request";
       }
     }
     if (counted("shared_load_requests") + counted("shared_store_requests") > 0) {

@@ -396,9 +396,9 @@
       const view = this.view;
       const c = (name) => view.counters[name] || 0;
       const facts = [["grid", times(view.grid)], ["block", times(view.block)]];
-      if (view.shared_bytes) facts.push(["shared memory", count(view.shared_bytes) + " B a block"]);
+      if (view.shared_bytes) facts.push(["shared memory", count(view.shared_bytes) + " B per block"]);
       const add = (word, sectors, requests) => {
-        if (requests) facts.push([word, `${plural(sectors, "sector")}, ${figure(sectors / requests)} a request`]);
+        if (requests) facts.push([word, `${plural(sectors, "sector")}, ${figure(sectors / requests)} per request`]);
       };
       add("loads", c("global_load_sectors"), c("global_load_requests"));
       add("stores", c("global_store_sectors"), c("global_store_requests"));
@@ -460,9 +460,9 @@
       }
       this.source = make("div", { class: "source", tabindex: "0", role: "region", "aria-label": "source of " + view.name },
         make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, "line"),
-          make("th", { title: "Sectors of global memory a request; c: addresses a read of constant memory" }, "sectors a request"),
-          make("th", { title: "Bank conflicts of shared memory a request" }, "conflicts a request"),
-          make("th", { title: "Lanes that take part in a request of the line, of 32" }, "lanes a request"),
+          make("th", { title: "Sectors of global memory per request; c: addresses per read of constant memory" }, "sectors per request"),
+          make("th", { title: "Bank conflicts of shared memory per request" }, "conflicts per request"),
+          make("th", { title: "Lanes that take part in a request of the line, of 32" }, "lanes per request"),
           make("th", {}, files.length === 1 ? files[0] : "source"))), body));
       this.controls = make("div", { class: "controls" });
       this.strip = make("div", { class: "strip", title: "What was kept of the warp's requests, in order; the tall marks are those of the chosen line" });
@@ -475,7 +475,7 @@
       this.node.replaceChildren(head, make("div", { class: "parts" },
         make("div", {}, this.source, make("p", { class: "legend" },
           make("span", {}, make("i", { class: "s" }), " as few sectors as can be … 8 times as many"),
-          make("span", {}, make("i", { class: "c" }), " no conflict … 31 a request"))),
+          make("span", {}, make("i", { class: "c" }), " no conflict … 31 per request"))),
         make("div", {}, this.controls, this.strip, this.caption, this.drawing, this.whatIf, this.how, this.map)));
     }
 
@@ -678,7 +678,7 @@
         "aria-pressed": String(pad === this.pad), onclick: () => { this.pad = pad; this.update(); } },
         `+${pad}: ${figure(total(pad) / of.length)}`)) : [];
       const parts = [make("span", { class: "name" }, `What if rows of ${array.name} were longer? Words of a row:`), input, ...pads];
-      if (pads.length) parts.push(make("span", { class: "name" }, "wavefronts a request"));
+      if (pads.length) parts.push(make("span", { class: "name" }, "wavefronts per request"));
       if (typed && input === typed) {
         while (typed.nextSibling) typed.nextSibling.remove();
         typed.after(...parts.slice(2));
@@ -804,7 +804,7 @@
       if (request.taken) {
         cost = taken > request.fewest ? `${units(taken, request.kind)}, where ${request.fewest} would do`
           : `${units(taken, request.kind)}, the fewest`;
-        if (this.pad) cost = `with ${plural(this.row + this.pad, "word")} a row ${cost}`;
+        if (this.pad) cost = `with ${plural(this.row + this.pad, "word")} per row ${cost}`;
       }
       const parts = [what + `, ${names}`];
       if (cost) parts.push(": ", make("span", { class: taken > request.fewest ? "bad" : "" }, cost));

@@ -77,10 +77,11 @@ TEST_CASE("a load that begins within a sector is told with its line") {
                     R"({"global_load_sectors": 400})",
                     "[" + request("global_load", 4, 5, 4, "[[0, 32, 0, 4, 4]]") + "]", kInput)));
   CAPTURE(text);
-  CHECK_THAT(text, contains("k, k<2, b::c>: grid 8, block 32 x 2, loads 5 sectors a request.\n") ||
-                       contains("k<2, b::c>: grid 8, block 32 x 2"));
+  CHECK_THAT(text,
+             contains("k, k<2, b::c>: grid 8, block 32 x 2, loads 5 sectors per request.\n") ||
+                 contains("k<2, b::c>: grid 8, block 32 x 2"));
   CHECK_THAT(text, contains("  k.cu\n") && contains("     3 | tile[t] = input[t];\n"));
-  CHECK_THAT(text, contains("5 sectors a request, 4 would do; 100 too many in 100 requests"));
+  CHECK_THAT(text, contains("5 sectors per request, 4 would do; 100 too many in 100 requests"));
   CHECK_THAT(text, contains("warp 1 of block (1, 0, 0): 5 for 32 lanes"));
   CHECK_THAT(text, contains("begin 4 bytes into a sector"));
 }
@@ -110,7 +111,7 @@ TEST_CASE("bank conflicts are told with their bank, and with what would help") {
   };
   const std::string column = conflict("[[0, 32, 0, 8, 128]]", 32);
   CAPTURE(column);
-  CHECK_THAT(column, contains("32 wavefronts a request, 1 would do; 62 too many in 2 requests"));
+  CHECK_THAT(column, contains("32 wavefronts per request, 1 would do; 62 too many in 2 requests"));
   CHECK_THAT(column, contains("Bank 2 has 32 different words to give, to lanes 0, 1, 2, 3, ..."));
   CHECK_THAT(column, contains("Rows that are a word longer, 33, would begin in 32 banks"));
   CHECK_THAT(conflict("[[0, 32, 0, 0, 8]]", 2),

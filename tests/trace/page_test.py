@@ -34,7 +34,7 @@ def read(page, wrong):
         fail_if(wrong, view["counters"]["shared_load_conflicts"] != conflicts, f"{view['name']}: other conflicts")
         fail_if(wrong, not view["trace"]["warps"], f"{view['name']}: no warps")
     words = texts["pre"]
-    for part in ("32 wavefronts a request, 1 would do", "which is the same bank again", "No line takes more"):
+    for part in ("32 wavefronts per request, 1 would do", "which is the same bank again", "No line takes more"):
         fail_if(wrong, part not in " ".join(words.replace("|", " ").split()), f"without a script it does not say: {part}")
 
 
@@ -131,7 +131,7 @@ def asked(page, shown, wrong):
     fail_if(wrong, pads != ["+0: 32", "+1: 1", "+2: 2", "+4: 4", "+8: 8"], f"paddings of 32 words: {pads}")
     shown.value("document.querySelector('[data-pad=\"1\"]').click()")
     said = shown.value("halo.panes[0].caption.textContent")
-    fail_if(wrong, "with 33 words a row 1 wavefront, the fewest" not in said, f"one word more: {said}")
+    fail_if(wrong, "with 33 words per row 1 wavefront, the fewest" not in said, f"one word more: {said}")
     most = shown.value("halo.panes[0].drawing.querySelectorAll('.bar').length")
     fail_if(wrong, most != 32, f"one word more: {most} banks are asked")
     shown.value("(() => { const box = document.querySelector('.what-if input'); box.value = 31; box.dispatchEvent(new Event('input')); })()")
@@ -159,7 +159,7 @@ def source(page, shown, wrong):
         has = shown.value(f"[...document.querySelectorAll('.{kind}')].some(e => e.textContent === {json.dumps(word)})")
         fail_if(wrong, not has, f"{word} is not coloured as {kind}")
     lanes = shown.value("[...document.querySelectorAll('.source td.lanes')].map(cell => cell.textContent).filter(Boolean)")
-    fail_if(wrong, lanes != ["32", "32"], f"lanes a request: {lanes}")
+    fail_if(wrong, lanes != ["32", "32"], f"lanes per request: {lanes}")
 
 
 def look(page, shown, pictures, wrong):

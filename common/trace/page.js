@@ -35,7 +35,7 @@
       "the one that has the most words to give, counted at the foot, says how many wavefronts the request takes.",
     address: "Above, the lanes. Below, the memory: a row is 128 bytes. Constant memory serves one address at a time: it is " +
       "fastest where all lanes read the same.",
-    memory: "A row is 32 words of an array; a number says which lane touched the word last. In full colour: this step; pale: the " +
+    memory: "A row is 32 words of an array; a number says which lane touched the word last, ×8 that eight did. In full colour: this step; pale: the " +
       "steps of this warp before it.",
   };
 
@@ -301,7 +301,7 @@
 
   // ---- The drawing of memory, as one warp has touched it so far ----
 
-  const MOST_ROWS = { shared: 18, global: 4 }; // of an array
+  const MOST_ROWS = { shared: 12, global: 4 }; // of an array
 
   const drawMemory = (pane, now) => {
     const arrays = pane.view.trace.arrays;
@@ -314,7 +314,10 @@
           if (!rows.has(key)) rows.set(key, { key, array: lane.array, first: Math.floor(word / 32) * 32, cells: new Map(), isNow: false });
           const row = rows.get(key);
           if (request === now) row.isNow = true;
-          if (!isPast) row.cells.set(word % 32, { lane: lane.lane, isNow: request === now, stores: request.kind.endsWith("store") });
+          if (isPast) continue;
+          const before = row.cells.get(word % 32);
+          const lanes = before && before.request === request ? [...before.lanes, lane.lane] : [lane.lane];
+          row.cells.set(word % 32, { request, lanes });
         }
       }
       if (request === now) isPast = true;
@@ -350,10 +353,12 @@
           svg.append(draw("rect", { x: x + 0.5, y: row.y + 0.5, width: CELL - 1, height: CELL - 1, rx: 2, class: "empty" }));
           continue;
         }
-        svg.append(draw("rect", { x: x + 0.5, y: row.y + 0.5, width: CELL - 1, height: CELL - 1, rx: 2, fill: colourOf(cell.lane),
-          class: cell.isNow ? "touched" : "past" }, draw("title", {}, `${cell.stores ? "stored" : "loaded"} by lane ${cell.lane}`)));
+        svg.append(draw("rect", { x: x + 0.5, y: row.y + 0.5, width: CELL - 1, height: CELL - 1, rx: 2, fill: colourOf(cell.lanes[0]),
+          class: cell.request === now ? "touched" : "past" },
+        draw("title", {}, `${KINDS[cell.request.kind]} by ${cell.lanes.length === 1 ? "lane" : "lanes"} ${cell.lanes.join(", ")}`)));
         svg.append(draw("text", { x: x + CELL / 2, y: row.y + 13.5, "font-size": 9.5, "text-anchor": "middle",
-          style: `fill:${cell.isNow ? inkOn(cell.lane) : "var(--text)"}` }, String(cell.lane)));
+          style: `fill:${cell.request === now ? inkOn(cell.lanes[0]) : "var(--text)"}` },
+        cell.lanes.length === 1 ? String(cell.lanes[0]) : "×" + cell.lanes.length));
       }
     }
     return svg;

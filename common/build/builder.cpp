@@ -61,7 +61,7 @@ std::vector<std::string> ninja_command(const BuildFolder& build, std::span<const
   return words;
 }
 
-constexpr const char* kWaiting = "waiting for another ./halo, which builds";
+constexpr const char* kWaiting = "waiting for another ./halo that is building";
 
 }  // namespace
 

@@ -51,7 +51,7 @@ BenchChoice choose_ladders(const BuildFolder& build, const BenchOptions& options
   }
   if (!options.set.empty()) require_bench_set(options.family, options.set);
   if (options.resume && options.json.empty()) {
-    throw WrongUse("--resume needs --json: the file to take up again");
+    throw WrongUse("--resume needs --json: the file to continue");
   }
   for (const auto& [given, name] :
        {std::pair{options.resume, "--resume"},

@@ -44,7 +44,7 @@ void require_sense(const RunOptions& options) {
     throw WrongUse("--output needs --input FILE");
   }
   if (value_of(options.passed_on, "--gpu") && !options.plan) {
-    throw WrongUse("--gpu is for --plan: stages run on the GPU that is here");
+    throw WrongUse("--gpu is for --plan: stages run on this machine's GPU");
   }
   if (options.plan && !options.json.empty()) throw WrongUse("--plan measures nothing for --json");
 }

@@ -52,7 +52,7 @@ int command_bench(const Global& global, int argc, const char* const* argv) {
   line.option("--format", "FORMAT", format, kFormats);
   line.option("--color", "WHEN", options.color, "auto, always or never");
   line.flag("--resume", options.resume,
-            std::string(kListed) + ": go on where the --json file ends that an earlier run left");
+            std::string(kListed) + ": continue the --json file that an earlier run left");
   const PassedOn passed_on(line, PassedOn::For::bench);
   if (!line.parse(argc, argv)) return 0;
   options.passed_on = passed_on.given();
@@ -72,7 +72,7 @@ int command_compare(const Global&, int argc, const char* const* argv) {
   CompareOptions options;
   std::string format = "table";
   std::string threshold;
-  CommandLine line("Compares two results files: what became faster in B, what slower.",
+  CommandLine line("Compares two results files: what became faster in B, and what slower.",
                    "A difference inside the spread of the measurement, or within the A/A spread, "
                    "is a tie.");
   line.positional("A.json", options.a, "the earlier results");
@@ -101,7 +101,7 @@ int command_report(const Global&, int argc, const char* const* argv) {
   line.option("--html", "OUT.html", options.html,
               "a page of charts: ratios, bars against the roofs, roofline");
   line.option("--with", "FILE.json", options.with,
-              "join these: a GPU's results and its CPU's, say");
+              "join these, such as a GPU's results and its CPU's");
   line.option("--format", "FORMAT", format, kFormats);
   line.flag(
       "--summary", options.summary,
@@ -146,7 +146,7 @@ int command_test(const Global& global, int argc, const char* const* argv) {
 
 int command_docs(const Global& global, int argc, const char* const* argv) {
   bool no_open = false;
-  CommandLine line("Builds the pages as a site, prints where it begins, and opens it.",
+  CommandLine line("Builds the pages as a site, prints its first page's path, and opens it.",
                    "Needs MkDocs and its theme Material (packages mkdocs and mkdocs-material).");
   line.flag("--no-open", no_open, "only build it");
   if (!line.parse(argc, argv)) return 0;

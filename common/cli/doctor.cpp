@@ -168,7 +168,7 @@ int list_stages(const BuildFolder& build) {
   }
   list_exercises(build, options);
   if (next.empty()) {
-    print_item("next: ./halo bench   all stages beside each other", options);
+    print_item("next: ./halo bench   all stages side by side", options);
   } else if (const auto lesson = course.find(next); lesson != course.end()) {
     print_item("next: read " + lesson->second.page + ", then ./halo run " + build.short_name(next),
                options);

@@ -28,11 +28,11 @@ int command_judge(const Global& global, int argc, const char* const* argv, bool 
   if (!watches) line.flag("--all", options.all, "all that is wrong, however long");
   line.option(
       "--seed", "N", seed,
-      "of the check's inputs; if left out your copy's, if it has one, else another each time until "
-      "something is wrong, and then the same until it is right");
+      "of the check's inputs; if left out your copy's, if it has one, else a new one each time "
+      "until something is wrong, then the same one until it is right");
   line.option("--time-limit", "SECONDS", time_limit,
-              "the compiler or the check is ended that gives no sign of life in so much processor "
-              "time, or sleeps so long; 120 if left out, 0: never");
+              "end a compiler or check that gives no sign of life in so much processor time, or "
+              "sleeps so long; 120 if left out, 0: never");
   line.option("--color", "WHEN", options.color, "auto, always or never");
   if (!line.parse(argc, argv)) return 0;
   options.ask = !no_ask;
@@ -62,8 +62,8 @@ int command_debug(const Global& global, int argc, const char* const* argv) {
       "Without --block and --thread: in the thread of the first wrong output of the "
       "smallest shape that is wrong.");
   line.positional("exercise", command.exercise, "04, 4 or its name");
-  line.option("--block", "B", command.block, "the block, numbered through");
-  line.option("--thread", "T", command.thread, "its thread, numbered through");
+  line.option("--block", "B", command.block, "the block's number in the grid");
+  line.option("--thread", "T", command.thread, "the thread's number in the block");
   line.option("--line", "N", command.line,
               "a line of your file; the beginning of the kernel, if left out");
   line.option("--seed", "N", seed,
@@ -73,7 +73,7 @@ int command_debug(const Global& global, int argc, const char* const* argv) {
       "--dap", command.dap,
       "speak the Debug Adapter Protocol on stdin and stdout: for an editor, which starts this");
   if (!line.parse(argc, argv)) return 0;
-  if (command.exercise.empty()) throw WrongUse("which exercise? ./halo debug 04, say");
+  if (command.exercise.empty()) throw WrongUse("which exercise? For example: ./halo debug 04");
   constexpr std::int64_t kMost = 2'147'483'647;
   if (!command.block.empty()) parse_number("--block", command.block, 0, kMost);
   if (!command.thread.empty()) parse_number("--thread", command.thread, 0, 1023);
@@ -85,7 +85,7 @@ int command_debug(const Global& global, int argc, const char* const* argv) {
 int command_trace(const Global& global, int argc, const char* const* argv) {
   TraceOptions options;
   CommandLine line(
-      "Shows what a kernel does with memory: one page, a file without network, with its source, "
+      "Shows what a kernel does with memory: one page that needs no network, with its source, "
       "the "
       "sectors and bank conflicts of each line, and warps drawn lane by lane onto sectors or "
       "banks.",
@@ -117,7 +117,7 @@ int command_trace(const Global& global, int argc, const char* const* argv) {
     std::erase_if(options.passed_on, [](const auto& one) { return one.first == "--variant"; });
   }
   if (options.what.empty()) {
-    throw WrongUse("what is to be traced? ./halo trace 04, say, or a .cu file");
+    throw WrongUse("what should be traced? A stage (./halo trace 04) or a .cu file");
   }
   if (options.explain && !options.output.empty()) {
     throw WrongUse("--explain and --output: words or a page, not both");
@@ -130,11 +130,11 @@ int command_hunt(const Global& global, int argc, const char* const* argv) {
   HuntOptions options;
   std::string number;
   CommandLine line("Bug hunts: kernels with one mistake each.",
-                   "Claim the line and the kind, mend the file, and ask again: both are judged "
+                   "Claim the line and the kind, fix the file, and ask again: both are judged "
                    "together.");
   line.positional("hunt", options.hunt, "07, 7 or its name; all are listed, if left out");
   line.option("--after", "NN", options.after, "list those that can be found after stage NN");
-  line.option("--line", "N", number, "the line that you hold to be wrong");
+  line.option("--line", "N", number, "the line that you think is wrong");
   line.option("--kind", "KIND", options.kind, "what kind of mistake it is");
   line.flag("--kinds", options.kinds, "the kinds there are, and what they mean");
   line.option("--color", "WHEN", options.color, "auto, always or never");
@@ -172,14 +172,15 @@ int command_about(const Global& global, int argc, const char* const* argv,
   line.positional("exercise", exercise, "04, 4 or its name");
   if (about.flag != nullptr) line.flag(about.flag, flag, about.help);
   if (!line.parse(argc, argv)) return 0;
-  if (exercise.empty()) throw WrongUse("which exercise? " + std::string(argv[0]) + " 04, say");
+  if (exercise.empty())
+    throw WrongUse("which exercise? For example: " + std::string(argv[0]) + " 04");
   return command(BuildFolder(global.build), exercise, flag);
 }
 
 int command_progress(const Global& global, int argc, const char* const* argv) {
   std::string color = "auto";
   CommandLine line("Says what you have passed, your points, and what is next.",
-                   "All that is known is in exercises/progress.json.");
+                   "All of it is kept in exercises/progress.json.");
   line.option("--color", "WHEN", color, "auto, always or never");
   if (!line.parse(argc, argv)) return 0;
   require_one_of("--color", color, {"auto", "always", "never"});
@@ -197,7 +198,7 @@ int simple_command(const Global& global, int argc, const char* const* argv, cons
 int command_hint(const Global& global, int argc, const char* const* argv) {
   return command_about(global, argc, argv,
                        {"Shows the next hint of an exercise. Each is counted and costs nothing.",
-                        "", "--all", "those that you have seen, once more"},
+                        "", "--all", "those that you have seen, again"},
                        run_hint);
 }
 
@@ -213,7 +214,7 @@ int command_show(const Global& global, int argc, const char* const* argv) {
 
 int command_reset(const Global& global, int argc, const char* const* argv) {
   return command_about(global, argc, argv,
-                       {"Puts the file of an exercise back to where it began.",
+                       {"Puts the file of an exercise back to how it was at the start.",
                         "Yours is kept beside it as NAME.cu.1, .2 and so on.", nullptr, nullptr},
                        [](const BuildFolder& build, const std::string& name, bool) {
                          return run_reset(build, name);
@@ -231,8 +232,8 @@ int command_doctor(const Global& global, int argc, const char* const* argv) {
 
 int command_toolkit(const Global& global, int argc, const char* const* argv) {
   return simple_command(global, argc, argv,
-                        "Builds simcc, whose programs run in the simulator. Where no nvcc 13 is, "
-                        "NVIDIA's is downloaded from PyPI first, for this only.",
+                        "Builds simcc, whose programs run in the simulator. Where there is "
+                        "no nvcc 13, NVIDIA's is first downloaded from PyPI, for this only.",
                         run_toolkit);
 }
 

@@ -120,7 +120,7 @@ ExerciseGrade grade_hunt(const Grading& grading, const Hunts& hunts, const Assig
   const Hunt& hunt = hunts.find(asked.name);
   ExerciseGrade grade;
   GradedCase one;
-  one.name = "mended, and its line and kind claimed";
+  one.name = "fixed, and its line and kind claimed";
   one.most = asked.points;
   if (const auto marks = marks_of(grading, hunt.as_exercise(), handed_in, grade)) {
     const std::vector<Claim> claims = handed_in->beside.empty()
@@ -130,7 +130,7 @@ ExerciseGrade grade_hunt(const Grading& grading, const Hunts& hunts, const Assig
     one.outcome = found ? Outcome::good : Outcome::bad;
     one.points = found ? asked.points * share_of_hunt(claims.size()) : 0;
     one.message = found ? "" : "not yet";
-    grade.remarks.push_back(std::string(marks->passed() ? "mended" : "not mended") + ", " +
+    grade.remarks.push_back(std::string(marks->passed() ? "fixed" : "not fixed") + ", " +
                             std::to_string(claims.size()) + " claims" +
                             (claims.empty() ? "" : ", the last " + line_of(claims.back())));
   }

@@ -157,13 +157,13 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
   }
   const grader::ClassRound round = grade_class(list, grading);
   if (round.interrupted != 0) {
-    std::fprintf(stderr, "halo: interrupted: %zu were graded; the same command goes on\n",
+    std::fprintf(stderr, "halo: interrupted: %zu were graded; the same command continues\n",
                  round.graded + round.kept);
     return 128 + round.interrupted;
   }
   if (options.shards > 1) {
     std::printf(
-        "shard %d of %d: %zu graded, %zu kept, %zu errors; in the end: the same without --shard\n",
+        "shard %d of %d: %zu graded, %zu kept, %zu errors; at the end: the same without --shard\n",
         options.shard, options.shards, round.graded, round.kept, round.errors);
   } else {
     std::fputs(write_class(list, grading.results).c_str(), stdout);

@@ -21,14 +21,14 @@ std::function<void()> class_options(CommandLine& line, GradeOptions& options) {
   const auto texts = std::make_shared<Texts>();
   line.group("A whole class");
   line.option("--class", "DIR|LIST", options.class_of,
-              "all submissions in this folder, or in this list with a path a line");
+              "all submissions in this folder, or in this list with one path per line");
   line.option("--roster", "FILE.csv", options.roster,
               "who is in the class: columns id, name and, if need be, submission");
   line.option("--results", "DIR", options.results,
-              "where results go, and are gone on with; class-results if left out");
-  line.option("--jobs", "N", texts->jobs, "graders at a time; one a processor if left out");
+              "where results go, and where a later run continues; class-results if left out");
+  line.option("--jobs", "N", texts->jobs, "graders at a time; one per processor if left out");
   line.option("--shard", "I/N", texts->shard,
-              "only every Nth submission, from the Ith on; run without it in the end");
+              "only every Nth submission, from the Ith on; at the end run without it");
   line.option("--submission-limit", "SECONDS", texts->limit,
               "a grader that takes longer is ended without a grade; 14400 if left out");
   line.group("Options");
@@ -41,12 +41,14 @@ std::function<void()> class_options(CommandLine& line, GradeOptions& options) {
     if (!texts->shard.empty()) {
       const std::size_t slash = texts->shard.find('/');
       if (slash == std::string::npos) {
-        throw WrongUse("--shard: '" + texts->shard + "' is not as 2/5, the second of five");
+        throw WrongUse("--shard: '" + texts->shard +
+                       "' is not of the form 2/5, the second of five");
       }
       options.shards = read("--shard", texts->shard.substr(slash + 1), 0, 100'000);
       options.shard = read("--shard", texts->shard.substr(0, slash), 0, options.shards);
       if (options.shard == 0 || options.shards == 0) {
-        throw WrongUse("--shard: '" + texts->shard + "' is not as 2/5, the second of five");
+        throw WrongUse("--shard: '" + texts->shard +
+                       "' is not of the form 2/5, the second of five");
       }
     }
     if (options.class_of.empty() &&
@@ -114,7 +116,7 @@ int command_pack(const Global& global, int argc, const char* const* argv) {
       "grades with (gradescope, prairielearn, autolab, github).",
       "A student's copy has no solutions, no hidden cases, no tests and no history. With --roster "
       "everybody gets "
-      "one whose problems and data have a seed of their own: ./halo pack student copies/ --roster "
+      "one whose problems and data have their own seed: ./halo pack student copies/ --roster "
       "roster.csv");
   line.positional("what", options.what, "student, instructor or the platform's name");
   line.positional(

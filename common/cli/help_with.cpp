@@ -158,11 +158,11 @@ Help solution_for(const Exercise& exercise, const ProgressFile& progress, bool b
                      exercise.source().string(), solution.string()});
     if (!diff.started) {
       text = text_of_file(solution);
-      note += (note.empty() ? "" : "\n") + std::string("(there is no diff here: all of it)");
+      note += (note.empty() ? "" : "\n") + std::string("(diff is not installed: all of it)");
     } else if (diff.signal != 0 || diff.status > 1) {
       throw std::runtime_error("diff: " + last_line(diff.err));
     } else {
-      text = diff.out.empty() ? "yours is the solution, letter by letter\n" : diff.out;
+      text = diff.out.empty() ? "yours is the solution, character for character\n" : diff.out;
     }
   }
   if (!text.ends_with('\n')) text += '\n';
@@ -178,7 +178,7 @@ Help begin_again(const Exercise& exercise) {
     data::write_file(file.string(), text);
     return {true, name + " is there again\n"};
   }
-  if (text_of_file(file) == text) return {true, name + " is as it was at the beginning\n"};
+  if (text_of_file(file) == text) return {true, name + " is as it was at the start\n"};
   const fs::path copy = keep_copy(file);
   try {
     data::write_file(file.string(), text);
@@ -186,8 +186,8 @@ Help begin_again(const Exercise& exercise) {
     unlink(copy.c_str());  // yours is where it was
     throw;
   }
-  return {true, name + " is as it was at the beginning; yours is kept as " +
-                    copy.filename().string() + "\n"};
+  return {true,
+          name + " is as it was at the start; yours is kept as " + copy.filename().string() + "\n"};
 }
 
 }  // namespace halo

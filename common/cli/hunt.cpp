@@ -25,7 +25,7 @@ std::string joined_kinds(const Hunts& hunts) {
 
 std::string standing_of_hunt(const ExerciseRecord& record) {
   if (!record.found.empty()) return "found";
-  if (!record.passed.empty()) return "mended";
+  if (!record.passed.empty()) return "fixed";
   return record.claims + record.attempts > 0 ? "begun" : "";
 }
 
@@ -46,7 +46,7 @@ int list_hunts(const Hunts& hunts, const std::map<std::string, ExerciseRecord>& 
                 std::string(static_cast<std::size_t>(hunt.level), '*').c_str(), standing.c_str());
   }
   std::printf(
-      "%d of %d hunts are found. ./halo hunt NN shows one: its file and what its user says.\n",
+      "%d of %d hunts are found. ./halo hunt NN shows one: its file and what a user reports.\n",
       found, listed);
   return 0;
 }
@@ -66,7 +66,7 @@ std::vector<Claim> claims_of(const Hunt& hunt) {
 void show_hunt(const Hunt& hunt, const Exercise& exercise, const Hunts& hunts,
                const TableOptions& table) {
   std::printf("hunt %s   %s\n", hunt.number.c_str(), exercise.path_of(hunt.file).c_str());
-  std::printf("its user says: %s\n", wrapped(hunt.symptom, table, "  ", 15).c_str());
+  std::printf("a user reports: %s\n", wrapped(hunt.symptom, table, "  ", 15).c_str());
   const std::vector<Claim> claims = claims_of(hunt);
   if (claims.empty()) {
     std::printf("which line, and which kind?  ./halo hunt %s --line N --kind KIND\n",
@@ -77,7 +77,7 @@ void show_hunt(const Hunt& hunt, const Exercise& exercise, const Hunts& hunts,
     std::printf("your claim: line %d, %s\n", claims.back().line, claims.back().kind.c_str());
   }
   std::printf(
-      "mend it: ./halo hunt %s judges file and claim together once you have changed the file\n",
+      "fix it: ./halo hunt %s judges file and claim together once you have changed the file\n",
       hunt.number.c_str());
 }
 
@@ -147,7 +147,7 @@ int judge_hunt(const BuildFolder& build, const Hunts& hunts, const Hunt& hunt,
     return 0;
   }
   if (mended && !claims.empty() && !knows) {
-    std::printf("hunt %s: mended; the claim is judged when both are handed in\n", number);
+    std::printf("hunt %s: fixed; the claim is judged when both are handed in\n", number);
     return 0;
   }
   std::printf("hunt %s: not yet%s\n", number,

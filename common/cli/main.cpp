@@ -28,14 +28,12 @@ int command_run(const Global& global, int argc, const char* const* argv) {
             "out");
   std::string time_limit;
   line.option("--time-limit", "SECONDS", time_limit,
-              "a variant that gives no sign of life in so much processor time, or sleeps so long, "
-              "is ended; 600 if "
-              "left out, 0: never");
+              "end a variant that gives no sign of life in so much processor time, or sleeps so "
+              "long; 600 if left out, 0: never");
   line.option("--color", "WHEN", options.color, "auto, always or never");
 
-  line.flag(
-      "--search", options.search,
-      "beside the variants, the same with other numbers, to find this GPU's best (needs a stage)");
+  line.flag("--search", options.search,
+            "also run the variants with other numbers, to find this GPU's best (needs a stage)");
   line.flag(
       "--plan", options.plan,
       "conv2d network: print how the stage would divide its layers, or which kernel and layout "

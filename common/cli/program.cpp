@@ -66,13 +66,13 @@ std::string usage() {
          "Options, before the command:\n"
          "  --help         this text\n"
          "  --version      the version\n"
-         "  --build DIR    use this build folder, not the one that the program stands in\n"
+         "  --build DIR    use this build folder, not the one that the program is in\n"
          "\n"
          "Exit codes: 0 good, 1 a check or a test failed, 2 wrong use or a program that does not "
          "compile,\n"
          "74 results could not be written, 77 nothing could be run. Where several hold, the first "
          "of\n"
-         "74, 1, 2, 77; the other programs run all the same.\n";
+         "74, 1, 2, 77; the other programs still run.\n";
 }
 
 std::vector<std::string> command_names() {
@@ -111,7 +111,7 @@ int run(int argc, char** argv, const std::map<std::string, Command>& commands) {
       const std::string_view before = argv[i - 1];
       const std::string name(word.empty() ? before : word.substr(0, word.size() - 1));
       throw WrongUse(name.starts_with("--") ? name + ": the value is empty"
-                                            : "an argument is empty, behind '" + name + "'");
+                                            : "an argument after '" + name + "' is empty");
     }
   }
   Global global{own_folder().parent_path().parent_path()};

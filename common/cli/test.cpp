@@ -256,7 +256,7 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
     if (!gpu.found) std::erase_if(left_out, is_for_gpu);
     std::erase_if(tests, [&](const TestProgram& test) {
       if (gpu.found || !is_for_gpu(test)) return false;
-      sum.skipped.push_back(test.name + ": " + gpu.reason + " (--on gpu builds it all the same)");
+      sum.skipped.push_back(test.name + ": " + gpu.reason + " (--on gpu still builds it)");
       return true;
     });
   }

@@ -159,7 +159,7 @@ class Watch {
     fs::create_directories(build_.path() / "exercises", failed);
     if (!lock_.take()) {
       throw WrongUse(
-          "another ./halo watch is at work here: it judges what you save; end it with q first, or "
+          "another ./halo watch is running here: it judges what you save; end it with q first, or "
           "use "
           "./halo try");
     }
@@ -370,7 +370,7 @@ class Watch {
           break;
         case 'r':
           if (before != 'r') {
-            aside_ = "r again begins anew; your file is kept beside it\n";
+            aside_ = "r again starts over; your file is kept beside it\n";
             break;
           }
           notice_ = begin_again(exercise).text;
@@ -388,7 +388,7 @@ class Watch {
     return false;
   }
 
-  static constexpr const char* kGone = "the file is gone: waiting for it (r begins anew)\n";
+  static constexpr const char* kGone = "the file is gone: waiting for it (r starts over)\n";
 
   const BuildFolder& build_;
   const WatchOptions& options_;

@@ -440,7 +440,7 @@ class SubmittedProgram {
     // Nobody kills it but a machine without memory; nvcc tells so of the compilers below it.
     constexpr int kKilled = 128 + SIGKILL;
     if (run.ended.signal == SIGKILL || run.ended.status == kKilled) {
-      throw machine_fault("the compiler was killed: has this machine memory enough?");
+      throw machine_fault("the compiler was killed: does this machine have enough memory?");
     }
     return run;
   }

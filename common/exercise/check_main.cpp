@@ -126,7 +126,7 @@ int run_once(Examiner& examiner, const std::string& problem) {
       char* end = nullptr;
       numbers.push_back(std::strtoll(word.c_str(), &end, 10));
       if (word.empty() || *end != 0) {
-        std::fprintf(stderr, "--numbers: '%s' is no list of numbers such as 1000,9,256\n",
+        std::fprintf(stderr, "--numbers: '%s' is not a list of numbers such as 1000,9,256\n",
                      problem.c_str());
         return 2;
       }

@@ -98,7 +98,7 @@ const Hunt& Hunts::find(const std::string& typed) const {
 HuntAnswer Hunts::answer_of(const Hunt& hunt) const {
   const fs::path file = root_ / "solutions" / "hunts" / "answers.json";
   if (!fs::exists(file)) {
-    throw CannotRun("this copy of the course has no solutions: mend the file, and ./halo hunt " +
+    throw CannotRun("this copy of the course has no solutions: fix the file, and ./halo hunt " +
                     hunt.number + " checks it");
   }
   const json::Value list = read_list(file);

@@ -52,7 +52,8 @@ std::string answers_note(const Exercise& exercise) {
   }
   if (open == 0) return "";
   return std::to_string(open) +
-         (open == 1 ? " question for a human waits in " : " questions for a human wait in ") +
+         (open == 1 ? " written question is still open in "
+                    : " written questions are still open in ") +
          exercise.path_of(exercise.answers());
 }
 
@@ -93,8 +94,8 @@ std::string next_of(const Exercises& exercises, const Exercise& exercise,
     return "./halo try " + exercise.number + " --on sim judges what a GPU cannot";
   }
   if (!passed) {
-    return watches ? "mend " + source + " and save it"
-                   : "mend " + source + "; ./halo watch " + exercise.number +
+    return watches ? "fix " + source + " and save it"
+                   : "fix " + source + "; ./halo watch " + exercise.number +
                          " judges it on each save, ./halo hint " + exercise.number + " helps";
   }
   const std::string look =
@@ -230,7 +231,7 @@ void ask_predictions(const Exercise& exercise, const ExerciseRecord& record) {
   const auto open = std::count_if(predictions.lines.begin(), predictions.lines.end(), is_open);
   if (open == 0) return;
   const std::string opening = "Before the first run, predict (" + origin +
-                              "). What you say first counts; Enter leaves a question for later.";
+                              "). Your first answer counts; Enter leaves a question for later.";
   std::fprintf(stderr, "%s\n", wrapped(opening, shown, "").c_str());
   int asked = 0;
   for (const Predictions::Line& line : predictions.lines) {
@@ -249,7 +250,7 @@ void ask_predictions(const Exercise& exercise, const ExerciseRecord& record) {
       if (answer.find_first_not_of(" \t\r") == std::string::npos) break;
       const std::optional<double> said = parse_figure(answer);
       if (!said) {
-        std::fprintf(stderr, "%s is no number; Enter leaves the question for later\n",
+        std::fprintf(stderr, "%s is not a number; Enter leaves the question for later\n",
                      data::quoted(answer).c_str());
         continue;
       }

@@ -147,7 +147,7 @@ std::string answer_words(const Judged& one) {
   std::string text = "\"" + words_of_key(question.key) + "\"";
   if (!one.said) return text + " is " + brief(question.answer);
   text += one.right()
-              ? ": you said " + figure_text(*one.said) + ", and so it is"
+              ? ": you said " + figure_text(*one.said) + ", which is right"
               : ": you said " + figure_text(*one.said) + ", it is " + brief(question.answer);
   return question.counted < 0 ? text : text + " (yours: " + brief(question.counted) + ")";
 }
@@ -187,8 +187,8 @@ std::string budget_faults(const CaseMark& mark, const TableOptions& options) {
     if (line.predicted >= 0) words += ", usual " + brief(line.predicted);
     text += wrapped(words, options, "    ") + "\n";
     if (!line.file.empty()) {
-      text += quoted_line(line.file, line.line, brief(line.of_line) + " of it are this line's",
-                          options);
+      text +=
+          quoted_line(line.file, line.line, brief(line.of_line) + " of it from this line", options);
     }
   }
   return text;
@@ -261,7 +261,7 @@ std::vector<std::string> others_of(const Marks& marks, const CaseMark& told,
     others.push_back(wrapped(words, options, "      ") + "\n");
   }
   if (alike > 0) {
-    others.insert(others.begin(), "also  " + one_or_more(alike, "case") + " by the same cause\n");
+    others.insert(others.begin(), "also  " + one_or_more(alike, "case") + " with the same cause\n");
   }
   return others;
 }

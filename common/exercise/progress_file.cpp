@@ -89,7 +89,7 @@ void write_record(json::Value& json, const ExerciseRecord& record) {
 WrongUse not_ours(const fs::path& path, const std::string& what) {
   const std::string name = seen_from_here(path);
   return WrongUse(name + " " + what + ": move it away (mv " + name + " " + name +
-                  ".old) to begin anew; it has been left as it is");
+                  ".old) to start over; it has been left as it is");
 }
 
 // The whole file; a new one if there is none.
@@ -108,7 +108,7 @@ json::Value read_whole(const fs::path& path) {
   try {
     whole = json::Value::parse(text);
   } catch (const json::Error&) {
-    throw not_ours(path, "is no JSON, or was cut short");
+    throw not_ours(path, "is not JSON, or was cut short");
   }
   const json::Value* const format = whole.find("format");
   const std::string said = format && format->is_string() ? format->get<std::string>() : "";

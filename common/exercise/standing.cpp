@@ -83,7 +83,7 @@ std::string standing_text(const Exercises& exercises,
     found += record.found.empty() ? 0 : 1;
     claims += record.claims;
   }
-  text += so_many(hints, "hint") + " seen, " + so_many(mended, "hunt") + " mended, " +
+  text += so_many(hints, "hint") + " seen, " + so_many(mended, "hunt") + " fixed, " +
           std::to_string(found) + " found with " + so_many(claims, "claim");
   if (said > 0)
     text += ", " + std::to_string(right) + " of " + so_many(said, "prediction") + " right";

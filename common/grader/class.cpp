@@ -148,8 +148,9 @@ std::vector<fs::path> paths_of(const fs::path& submissions) {
       }
       if (const std::string path = trimmed(line); !path.empty()) {
         if (path.find('\0') != std::string::npos) {
-          throw data::DataError(data::quoted(submissions.string()) +
-                                " is no list: it takes a folder, or a text with a path a line");
+          throw data::DataError(
+              data::quoted(submissions.string()) +
+              " is not a list: it takes a folder, or a text with one path per line");
         }
         paths.push_back(submissions.parent_path() / path);
       }

@@ -110,7 +110,7 @@ bool CommandLine::parse(int argc, const char* const* argv) {
       throw UsageError(words + " (--help shows the options)");
     }
     throw UsageError(name + (words.find("received") == std::string::npos
-                                 ? " needs a value behind it (--help shows the options)"
+                                 ? " needs a value after it (--help shows the options)"
                                  : " is given more than once"));
   } catch (const CLI::ParseError& error) {
     std::string line = error.what();

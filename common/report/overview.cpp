@@ -238,7 +238,7 @@ std::string render_own_data(const std::vector<Row>& rows, const std::string& inp
             "\n";
   }
   if (!costs.empty()) {
-    text += wrapped((times ? "ms: " : "bytes an output: ") + costs, options) + "\n";
+    text += wrapped((times ? "ms: " : "bytes per output: ") + costs, options) + "\n";
   }
   return text;
 }

@@ -337,7 +337,7 @@
     }
     roofline.hidden = points.length === 0 || !roofs.some(Boolean);
     if (roofline.hidden) return;
-    rooflineSaid.textContent = "Across: operations for each byte that must move. Up: operations a second. A point is a variant on a problem; " +
+    rooflineSaid.textContent = "Across: operations for each byte that must move. Up: operations per second. A point is a variant on a problem; " +
       `strong ones are ${shownName()}. Bytes are the fewest possible, so what the caches hold may lie above the slope; operations are the definition's, of which some methods need fewer.`;
     const width = widthOf(1), height = 430, left = 58, right = 16, top = 24, bottom = 42;
     const xs = points.map((point) => point.x), ys = points.map((point) => point.y);

@@ -209,8 +209,8 @@ std::vector<Note> time_notes(const Rows& rows) {
   }
   if (!over.empty()) {
     notes.push_back({{},
-                     "%copy over 100: part of the data was still in a cache, or the roof met a "
-                     "slower moment (" +
+                     "%copy over 100: part of the data was still in a cache, or the roof was "
+                     "measured at a slower moment (" +
                          listed(over) + ")"});
   }
   return notes;
@@ -234,10 +234,11 @@ constexpr const char* kLegend[] = {
     "peer / this time. A/A %: what the same code differs by."};
 
 constexpr const char* kOverlappedLegend =
-    "overlapped: as hot, but a call may begin before the one before it has ended; no ratio is of "
+    "overlapped: as hot, but a call may begin before the one before it has ended; no ratio uses "
     "it.";
 constexpr const char* kPackingLegend =
-    "packing: of the filters, once for any number of calls; no other time contains it but total.";
+    "packing: of the filters, once for any number of calls; of the other times only total contains "
+    "it.";
 
 constexpr const char* kCountedLegend =
     "trials: small shapes that were tried first. error/bound: the worst error, as a share of what "

@@ -93,8 +93,8 @@ void add_launches(const Figures& figures, std::vector<TrafficDifference>& all) {
   const std::pair<const char*, std::uint64_t LaunchFigures::*> fields[] = {
       {"launches", &LaunchFigures::launches},
       {"blocks", &LaunchFigures::blocks},
-      {"threads a block", &LaunchFigures::threads},
-      {"bytes of shared memory a block", &LaunchFigures::shared_bytes}};
+      {"threads per block", &LaunchFigures::threads},
+      {"bytes of shared memory per block", &LaunchFigures::shared_bytes}};
   for (const auto& [what, field] : fields) {
     if (predicted.*field == counted.*field) continue;
     all.push_back(difference(what, "", predicted.*field, counted.*field));
@@ -154,7 +154,7 @@ std::string told_traffic(const Row& row) {
   const std::string predicted = fixed(traffic.bytes_per_output_predicted, 2);
   const std::string counted = fixed(traffic.bytes_per_output_counted, 2);
   if (predicted != counted) {
-    add(counted + " bytes an output instead of " + predicted +
+    add(counted + " bytes per output instead of " + predicted +
         (traffic.bytes_per_output_predicted > 0
              ? ", " +
                    told_change(traffic.bytes_per_output_predicted, traffic.bytes_per_output_counted)

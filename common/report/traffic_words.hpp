@@ -31,7 +31,7 @@ struct TrafficDifference {
 /// was predicted.
 std::vector<TrafficDifference> traffic_differences(const Row& row);
 
-/// In one line: "9.12 bytes an output instead of 9.25, 1 % less; line 36: 16,405 -> 16,015 load
+/// In one line: "9.12 bytes per output instead of 9.25, 1 % less; line 36: 16,405 -> 16,015 load
 /// sectors". Empty if nothing differs.
 std::string told_traffic(const Row& row);
 

@@ -95,7 +95,7 @@ TEST_CASE("show: after the pass at once, before it at the second time of asking,
                                     "+++ solutions/04_tile_and_halo/tile_and_halo.cu\n") &&
                                contains("\n-// mine\n"));
     write_text(course.source(kTile), "// Tile and halo\n// RIGHT\n");
-    CHECK_THAT(course.halo({"show", "04", "--beside"}).out, contains("letter by letter"));
+    CHECK_THAT(course.halo({"show", "04", "--beside"}).out, contains("character for character"));
   }
   SECTION("where nothing can be noted it is shown, and that is said") {
     fs::create_symlink(course.root() / "nowhere" / "progress.json", course.progress());
@@ -126,14 +126,14 @@ TEST_CASE("reset: the skeleton is back, and every file of the student's is kept"
   const std::string skeleton = read_file(source);
   const Ended untouched = course.halo({"reset", "04"});
   CHECK(untouched.status == 0);
-  CHECK_THAT(untouched.out, contains("is as it was at the beginning") && !contains("kept"));
+  CHECK_THAT(untouched.out, contains("is as it was at the start") && !contains("kept"));
   CHECK_FALSE(fs::exists(source.string() + ".1"));
   for (const std::string number : {"1", "2", "3"}) {
     write_text(source, "mine " + number);
     const Ended reset = course.halo({"reset", "04"});
     CHECK(reset.status == 0);
     CHECK(reset.out ==
-          "exercises/04_tile_and_halo/tile_and_halo.cu is as it was at the beginning; "
+          "exercises/04_tile_and_halo/tile_and_halo.cu is as it was at the start; "
           "yours is kept as tile_and_halo.cu." +
               number + "\n");
     CHECK(read_file(source) == skeleton);

@@ -61,11 +61,11 @@ TEST_CASE_METHOD(HuntFixture, "hunt: all are listed by stage, with how they stan
   CHECK_THAT(course.halo({"hunt", "--kinds"}).out, contains("race     two threads"));
 }
 
-TEST_CASE_METHOD(HuntFixture, "hunt: one shows its file, what its user says and the kinds") {
+TEST_CASE_METHOD(HuntFixture, "hunt: one shows its file, what a user reports and the kinds") {
   const Ended ended = course.halo({"hunt", "7"});
   CHECK(ended.status == 0);
   CHECK_THAT(ended.out, contains("exercises/hunts/07_softmax.cu") &&
-                            contains("its user says: Rows are nan.") &&
+                            contains("a user reports: Rows are nan.") &&
                             contains("kinds: race, guard"));
   CHECK(ended.err.empty());
   CHECK(!fs::exists(course.progress()));
@@ -82,7 +82,7 @@ TEST_CASE_METHOD(HuntFixture, "hunt: a claim alone is noted, and nothing is said
   const Ended right = course.halo({"hunt", "07", "--line", "4", "--kind", "race"});
   CHECK(wrong.status == 0);
   CHECK(right.status == 0);
-  CHECK_THAT(wrong.out, contains("your claim: line 2, guard") && contains("mend it"));
+  CHECK_THAT(wrong.out, contains("your claim: line 2, guard") && contains("fix it"));
   CHECK_THAT(right.out, contains("your claim: line 4, race") && !contains("Two threads meet."));
   course.halo({"hunt", "07", "--line", "4", "--kind", "race"});  // the same once more is none
   CHECK(read_file(claims) == "2 guard\n4 race\n");
@@ -106,7 +106,7 @@ TEST_CASE_METHOD(HuntFixture, "hunt: file and claim have one answer") {
   }
   fs::remove(claims);
   CHECK_THAT(course.halo({"hunt", "07"}).out, contains("not yet: which line was it"));
-  CHECK_THAT(course.halo({"hunt"}).out, contains("mended") && contains("0 of 2 hunts are found"));
+  CHECK_THAT(course.halo({"hunt"}).out, contains("fixed") && contains("0 of 2 hunts are found"));
   write_text(claims, "1 guard\n4 race\n");
   const Ended found = course.halo({"hunt", "07"});
   CHECK(found.status == 0);
@@ -157,7 +157,7 @@ TEST_CASE_METHOD(
   write_text(file, kMended);
   const Ended mended = course.halo({"hunt", "07"});
   CHECK(mended.status == 0);
-  CHECK_THAT(mended.out, contains("mended; the claim is judged when both are handed in"));
+  CHECK_THAT(mended.out, contains("fixed; the claim is judged when both are handed in"));
   CHECK(!record().get<std::string>("passed").empty());
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("debug: the check is given the program with debug information and the 
              contains("yours-debug") &&
                  contains("--seed 9 --block 3 --thread 5 --line 30 --batch yes --dap yes"));
   CHECK(course.compilations() == 2);
-  CHECK_THAT(course.halo({"debug"}).err, contains("which exercise? ./halo debug 04"));
+  CHECK_THAT(course.halo({"debug"}).err, contains("which exercise? For example: ./halo debug 04"));
   CHECK_THAT(course.halo({"debug", "04", "--thread", "2000"}).err, contains("--thread"));
   write_text(course.source("04_tile_and_halo"), "BROKEN\n");
   const Ended broken = course.halo({"debug", "04"});

@@ -174,7 +174,7 @@ TEST_CASE("progress: the bar, the points and what is next") {
   course.halo({"try", "04"});
   CHECK_THAT(course.halo({"progress"}).out,
              contains("20 of 90  1 attempt, 1 hint  <- here") &&
-                 contains("1 hint seen, 0 hunts mended, 0 found with 0 claims, "
+                 contains("1 hint seen, 0 hunts fixed, 0 found with 0 claims, "
                           "1 of 2 predictions right"));
   write_text(source, "RIGHT");
   course.halo({"try", "04"});

@@ -928,12 +928,12 @@ TEST_CASE("what was probably meant is said") {
       {{"test", "smit"}, "no test 'smit'; did you mean simt?"},
       {{"report", "x.json", "--sumary"}, "unknown option --sumary; did you mean --summary?"},
       {{"run", "01", "02"}, "too many arguments: '02'"},
-      {{"run", "01", "--length"}, "--length needs a value behind it"},
+      {{"run", "01", "--length"}, "--length needs a value after it"},
       {{"run", "01", "--length", ""}, "--length: the value is empty"},
       {{"run", "01", "--length", "5", "--length", "6"}, "--length is given more than once"},
       {{"run", "01", "\xe2\x80\x94length", "5"}, "options begin with two hyphens"},
       {{"run", "--length="}, "--length: the value is empty"},
-      {{"run", ""}, "an argument is empty, behind 'run'"},
+      {{"run", ""}, "an argument after 'run' is empty"},
       {{"dance"}, "unknown command 'dance' (run, bench"},
   };
   for (const auto& [words, expected] : mistyped) {
@@ -1201,7 +1201,7 @@ TEST_CASE("of a file of one's own the answer comes first, and the rest if it is 
         "wrote edges.png: 3 channels of 60 x 40 pixels, by tiled; checked against a reference in "
         "double precision: right, no hazards\n"
         "2 variants are right: direct, tiled\n"
-        "bytes an output: direct 55.70, tiled 8.20\n"
+        "bytes per output: direct 55.70, tiled 8.20\n"
         "details: --all\n");
   CHECK_THAT(lead.err, !contains("wrote"));
   const Ended all = build.halo({"run", "6", "--input", "photo.png", "--all"});

@@ -42,7 +42,7 @@ TEST_CASE_METHOD(TryFixture, "try: what is wrong, in a screen, and status 1") {
                             contains("also  no hazards: a race") &&
                             contains("judged once it is correct"));
   CHECK_THAT(ended.out, contains("0 of 2 right, 2 open: predictions.txt") && !contains("264"));
-  CHECK_THAT(ended.out, contains("2 questions for a human wait in "
+  CHECK_THAT(ended.out, contains("2 written questions are still open in "
                                  "exercises/04_tile_and_halo/answers.md"));
   CHECK_THAT(ended.out, contains("seed 7: the same inputs again until it is right\n"));
   CHECK_THAT(lines.back(), contains("./halo hint 04"));
@@ -463,7 +463,7 @@ TEST_CASE_METHOD(TryFixture,
   write_text(predictions, "cells_a_block = 264\nbarriers = 1\n");
   const Ended second = course.halo({"try", "04"});
   CHECK_THAT(second.out, contains("20 of 90 points") && contains("1 of 2 right") &&
-                             contains("\"barriers\": you said 1, and so it is") &&
+                             contains("\"barriers\": you said 1, which is right") &&
                              !contains("cells a block"));
   write_text(source, "RIGHT");
   const Ended third = course.halo({"try", "04"});
@@ -484,17 +484,17 @@ TEST_CASE_METHOD(TryFixture, "try: predictions that are no numbers are told and 
                             contains("1 of 2 right, 1 open"));
 }
 
-TEST_CASE_METHOD(TryFixture, "try: answers for a human are counted until they are written") {
+TEST_CASE_METHOD(TryFixture, "try: written answers are counted until they are written") {
   const auto says = [&](const std::string& answers) {
     write_text(course.file(kTile, "answers.md"), answers);
     return course.halo({"try", "04"}).out;
   };
   CHECK_THAT(says("1. Why?\n   So.\n2. What if?\n   (your answer, two sentences)\n"),
-             contains("1 question for a human waits"));
-  CHECK_THAT(says("1. Why?\n   So.\n2. What if?\n   Then.\n"), !contains("human"));
+             contains("1 written question is still open"));
+  CHECK_THAT(says("1. Why?\n   So.\n2. What if?\n   Then.\n"), !contains("written question"));
   fs::remove(course.file(kTile, "answers.md"));
   fs::remove(course.file(kTile, "start_answers.md"));
-  CHECK_THAT(course.halo({"try", "04"}).out, !contains("human"));
+  CHECK_THAT(course.halo({"try", "04"}).out, !contains("written question"));
 }
 
 TEST_CASE_METHOD(TryFixture, "try: at a terminal it asks before the first run, and only then") {
@@ -505,7 +505,7 @@ TEST_CASE_METHOD(TryFixture, "try: at a terminal it asks before the first run, a
     CHECK_THAT(terminal.wait_for("cells_a_block = "),
                contains("Before the first run, predict") && contains("1 of 2  How many cells?"));
     terminal.press("lots\n");
-    terminal.wait_for("is no number");
+    terminal.wait_for("is not a number");
     terminal.press("264\n");
     terminal.wait_for("barriers = ");
     terminal.press("\n");

@@ -174,7 +174,7 @@ TEST_CASE_METHOD(WatchFixture,
   // The predictions are the student's too.
   write_text(course.file(kTile, "predictions.txt"), "barriers = 1\n");
   CHECK(attempts_until("sixth") == 1);
-  REQUIRE(watching.says("\"barriers\": you said 1, and so it is"));
+  REQUIRE(watching.says("\"barriers\": you said 1, which is right"));
   wait(500);
   CHECK(attempts() == judged);
 }
@@ -199,7 +199,7 @@ TEST_CASE_METHOD(WatchFixture, "watch: two of them are one too many") {
   REQUIRE(watching.says("attempt 1"));
   const Ended second = course.halo({"watch", "04"});
   require_one_line(second, 2);
-  CHECK_THAT(second.err, contains("another ./halo watch is at work here"));
+  CHECK_THAT(second.err, contains("another ./halo watch is running here"));
   // The other commands are not in its way.
   CHECK(course.halo({"hint", "04"}).status == 0);
   CHECK(course.halo({"try", "04"}).status == 1);

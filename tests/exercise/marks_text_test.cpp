@@ -89,8 +89,8 @@ MarksScreen a_screen() {
                         {{"barriers", 1, 0, -1}, 1, true},
                         {{"bytes", 9.25, 0.1, -1}, {}, false}};
   screen.predictions_file = "predictions.txt";
-  screen.notes = {"two questions for a human wait in exercises/04_tile_and_halo/answers.md"};
-  screen.next = "mend exercises/04_tile_and_halo/tile_and_halo.cu, then ./halo try 04";
+  screen.notes = {"two written questions are still open in exercises/04_tile_and_halo/answers.md"};
+  screen.next = "fix exercises/04_tile_and_halo/tile_and_halo.cu, then ./halo try 04";
   screen.all_of_it = "./halo try 04 --all";
   return screen;
 }
@@ -108,12 +108,12 @@ TEST_CASE("a failure: points, each category, the first failure in full, the othe
   CHECK_THAT(lines[3], contains("budget     NOT RUN  0 of 30     judged once it is correct"));
   CHECK_THAT(lines[4], contains("predicted") && contains("1 of 3 right") && !contains("of 10"));
   CHECK_THAT(text, contains("\"cells a block\": you said 256, it is 264 (yours: 260)"));
-  CHECK_THAT(text, contains("\"barriers\": you said 1, and so it is"));
+  CHECK_THAT(text, contains("\"barriers\": you said 1, which is right"));
   CHECK_THAT(text, !contains("9.25"));  // not answered, so not revealed
   CHECK_THAT(text, contains("FAIL  short signals: output[4] is 0.31, should be -1.07"));
   CHECK_THAT(text, contains("every error is in the last output of a block"));
   CHECK_THAT(text, contains("also  no hazards: uninitialised shared read"));
-  CHECK_THAT(text, contains("two questions for a human"));
+  CHECK_THAT(text, contains("two written questions"));
   CHECK_THAT(lines.back(), contains("./halo try 04"));
   CHECK(lines.size() <= 22);
 }
@@ -180,7 +180,7 @@ TEST_CASE("a budget that is not met shows the line that costs most") {
   fs::remove_all(pattern);
   CAPTURE(text);
   CHECK_THAT(text, contains("bytes an output: counted 57, at most 9.6, usual 9.25"));
-  CHECK_THAT(text, contains("2 |   sum += input[i];  48 of it are this line's"));
+  CHECK_THAT(text, contains("2 |   sum += input[i];  48 of it from this line"));
   CHECK_THAT(text, !contains("conflicts:"));
   CHECK_THAT(text, contains("withheld            -15         the budget is not met: at most 45"));
 }
@@ -239,7 +239,7 @@ TEST_CASE("advice is told to its end or not at all") {
   CHECK(begun == 1);
   CHECK(ended == begun);
   CHECK_THAT(text, contains("parts more (./halo try 04 --all)") && !contains("...\n"));
-  CHECK_THAT(text, contains("also  1 case by the same cause"));
+  CHECK_THAT(text, contains("also  1 case with the same cause"));
 }
 
 TEST_CASE("what the student prints is shown whole, and when all is right too") {

@@ -89,7 +89,7 @@ class Classes(unittest.TestCase):
         self.assertEqual(running.returncode, 128 + signal.SIGINT, said)
         # One, unless this test was held up before the signal.
         graded = len(list(first.parent.iterdir()))
-        self.assertIn(f"interrupted: {graded} were graded; the same command goes on", said)
+        self.assertIn(f"interrupted: {graded} were graded; the same command continues", said)
         self.assertTrue(first.exists())
         self.assertIn(f"{len(names) - graded} graded now, {graded} kept", self.grade("out"))
 

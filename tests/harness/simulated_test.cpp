@@ -253,7 +253,7 @@ TEST_CASE("traffic that was not predicted is right, and fails a strict run") {
   CHECK(exit_status({row}) == 0);
   CHECK(exit_status({row}, true) == 1);
   CHECK_THAT(render_table({row}), test::contains("global_load_requests: predicted "));
-  CHECK_THAT(told_traffic(row), test::contains("right; ") && test::contains("bytes an output") &&
+  CHECK_THAT(told_traffic(row), test::contains("right; ") && test::contains("bytes per output") &&
                                     test::contains(" more; "));
   // The lines that made what was counted, all of it.
   std::uint64_t loads = 0;
@@ -303,7 +303,7 @@ TEST_CASE(
   CHECK(none.traffic.figures.unfreed_bytes == 0);
   CHECK(told_traffic(run(planted::Waste::one_block)) == "right; 30 -> 1 blocks");
   CHECK(told_traffic(run(planted::Waste::shared_memory)) ==
-        "right; 49,152 bytes of shared memory a block");
+        "right; 49,152 bytes of shared memory per block");
   CHECK(told_traffic(run(planted::Waste::leak)) == "right; 256 bytes allocated and not freed");
   const Row doubles = run(planted::Waste::doubles);
   // For each of 3,000 outputs: a conversion and a sum for each of 9 taps, less those beyond the ends,

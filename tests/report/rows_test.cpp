@@ -495,15 +495,15 @@ TEST_CASE("traffic that differs is told as less or more, with the line that make
   row.traffic.bytes_per_output_counted = 9.1248;
   row.traffic.lines = {{row.source, 36, {{"global_load_sectors", 16015}}}};
   CHECK(told_traffic(row) ==
-        "right; 9.12 bytes an output instead of 9.25, 1 % less; line 36: 16,405 -> 16,015 load "
+        "right; 9.12 bytes per output instead of 9.25, 1 % less; line 36: 16,405 -> 16,015 load "
         "sectors");
   const std::vector<TrafficDifference> all = traffic_differences(row);
   REQUIRE(all.size() == 1);
   CHECK(all[0].name == "global_load_sectors");
   CHECK(all[0].change == "2 % less");
   CHECK_THAT(render_table({row}),
-             contains("04 tiled_halo  DIFFERS  right, but not the traffic predicted: 9.12 bytes an "
-                      "output instead of 9.25") &&
+             contains("04 tiled_halo  DIFFERS  right, but not the traffic predicted: 9.12 bytes "
+                      "per output instead of 9.25") &&
                  contains("  global_load_sectors: predicted 16,405, counted 16,015, 2 % less\n"
                           "  stages/04_conv1d_tiled_halo/tiled_halo.cu:36  16,015\n"));
   // Made by several lines, it is nobody's alone.
@@ -523,7 +523,7 @@ TEST_CASE("launches that differ are told although the traffic is equal") {
   row.traffic.figures.fp64_lines = {{row.source, 47, {{"fp64_operations", 12}}}};
   row.traffic.figures.unfreed_bytes = 4;
   CHECK(told_traffic(row) ==
-        "right; 391 -> 1 blocks; 1,056 -> 49,152 bytes of shared memory a block; "
+        "right; 391 -> 1 blocks; 1,056 -> 49,152 bytes of shared memory per block; "
         "line 47: 12 operations in double precision; 4 bytes allocated and not freed");
   Row multiplies = good_row();
   multiplies.traffic.outcome = Outcome::bad;

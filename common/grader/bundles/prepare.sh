@@ -8,7 +8,7 @@ export DEBIAN_FRONTEND=noninteractive HALO_INSTALL=yes
 # The sandbox, and opening archives. Where a release lacks one of them, grading says what is missing.
 apt-get -q update
 for package in bubblewrap git libarchive-dev libseccomp-dev pkg-config; do
-  apt-get -q install -y --no-install-recommends "$package" || echo "going on without: $package"
+  apt-get -q install -y --no-install-recommends "$package" || echo "continuing without: $package"
 done
 
 # Of the names in the file only the exercises' are of this form.

@@ -43,12 +43,12 @@ void tell(Progress& progress, const std::string& text) {
 Results take_up(const Results& fresh, const std::vector<Job>& jobs, const BenchOptions& options,
                 bool seed_is_given) {
   if (!options.resume) return fresh;
-  if (options.json.empty()) throw UsageError("--resume needs --json: the file to take up again");
+  if (options.json.empty()) throw UsageError("--resume needs --json: the file to continue");
   if (!std::filesystem::exists(options.json)) return fresh;
   Results results = read_json(options.json);
   const auto refuse = [&](const std::string& reason) {
     return UsageError("--resume: " + options.json + " " + reason +
-                      ": leave --resume out to begin anew");
+                      ": leave --resume out to start over");
   };
   if (seed_is_given && results.seed != fresh.seed) {
     throw refuse("has the seed " + std::to_string(results.seed) + ", not " +

@@ -69,7 +69,7 @@ void require_sense(const ProgramFamily& family, const ProgramOptions& options) {
   if (!options.bench && !options.set.empty()) throw UsageError("--set is for --bench");
   if (!options.bench && options.resume) throw UsageError("--resume is for --bench");
   if (options.resume && options.out.json.empty()) {
-    throw UsageError("--resume needs --json: the file to take up again");
+    throw UsageError("--resume needs --json: the file to continue");
   }
 }
 

@@ -98,8 +98,8 @@ std::vector<Ranked> ranked(const conv::ConvLayer& layer, Products products, Epil
   const std::string gpu = gpus::present_gpu().name;
   const std::vector<Contender>& all = contenders(products);
   std::vector<Ranked> those;
-  for (const planning::Candidate& one : planning::candidates(planning::rule_for(gpu), all, layer,
-                                                             {gpu, gpus::present_limits()})) {
+  for (const planning::Candidate& one :
+       planning::candidates(planning::rule_for(gpu), all, layer, {gpu, gpus::present_limits()})) {
     const Bound& its = bound(products)[static_cast<std::size_t>(one.contender - all.data())];
     if (!one.refusal.empty()) continue;
     if (epilogue == Epilogue::bias_relu && !its.variant.adds_bias) continue;

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "common/data/file.hpp"
+#include "common/gpus/present_gpu.hpp"
 #include "common/harness/backend/backend.hpp"
 #include "common/json/json.hpp"
-#include "common/gpus/present_gpu.hpp"
 #include "stages/convolve/measuring.hpp"
 
 namespace halo::convolve {

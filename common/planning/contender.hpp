@@ -36,7 +36,4 @@ struct Contender {
   bool tensor_cores = false;
 };
 
-/// Those that keep windows in registers (window_plan.hpp): store_bound of stage 07, few_channels of stage 06.
-std::vector<Contender> window_contenders();
-
 }  // namespace halo::planning

@@ -1,15 +1,11 @@
 // What the kernels of stage 06 must cost.
 #include <array>
 
-#include "common/gpus/present_gpu.hpp"
+#include "common/convolve/windows/windows.hpp"
 #include "common/harness/families/conv2d.hpp"
 #include "common/harness/traffic/tally.hpp"
-#include "common/planning/window_plan.hpp"
 
 namespace halo::conv2d_direct {
-
-// In 8_few_channels.cu. The block is one of plan_few_channels for the layer.
-int few_channels(const LayerCall& call, const WindowBlock& block);
 
 namespace {
 
@@ -133,36 +129,6 @@ Cost predict_tiled(const ConvLayer& layer, Taps taps, Piece piece, std::int64_t 
   return tally.cost();
 }
 
-// Step 8, whose launch is planned.
-Conv2dVariant windows() {
-  const auto plan = [](const ConvLayer& layer) {
-    return planning::plan_few_channels(layer, gpus::present_limits());
-  };
-  Conv2dVariant variant;
-  variant.name = "few_channels";
-  variant.source = "stages/06_conv2d_direct/8_few_channels.cu";
-  variant.description = "tuned: windows of all channels in registers, filters go by";
-  variant.plans = true;
-  variant.multiplies_ghosts = true;
-  variant.tiles = [](const ConvLayer&) {  // of a thread, and of a row of threads
-    return std::vector<TileSizes>{{.C = 3, .P = 2, .Q = 4}, {.C = 3, .P = 3, .Q = kWarpSize}};
-  };
-  variant.launch = [plan](const Conv2dCall& c) {
-    return few_channels(kernel_call(c), plan(c.layer).block);
-  };
-  variant.refuses = [plan](const ConvLayer& layer) { return plan(layer).refusal; };
-  variant.predict = [plan](const ConvLayer& layer) {
-    return planning::window_cost(layer, plan(layer).block);
-  };
-  variant.can_overlap = true;
-  variant.adds_bias = true;
-  variant.predict_bias = [plan](const ConvLayer& layer) {
-    return planning::window_bias_cost(layer, plan(layer).block);
-  };
-  variant.detail = [plan](const ConvLayer& layer) { return described(plan(layer)); };
-  return variant;
-}
-
 }  // namespace
 
 void complete(Conv2dStage& stage) {
@@ -181,7 +147,7 @@ void complete(Conv2dStage& stage) {
   variant(stage, "filter_pieces").predict = [](const ConvLayer& layer) {
     return predict_tiled(layer, Taps::in_shared, largest_piece(layer), kFilterGroup);
   };
-  stage.variants.push_back(windows());
+  stage.variants.push_back(convolve::few_channels());
 }
 
 }  // namespace halo::conv2d_direct

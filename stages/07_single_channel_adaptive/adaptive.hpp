@@ -2,7 +2,6 @@
 #pragma once
 
 #include "common/harness/kernel.h"
-#include "common/planning/window_block.hpp"
 #include "stages/07_single_channel_adaptive/plan.hpp"
 
 namespace halo::single_channel_adaptive {
@@ -23,8 +22,5 @@ int adaptive(const LayerCall& call, const Plan& plan, const Division& division);
 int prefetch(const LayerCall& call, int rows);
 int filters_over_sms(const LayerCall& call, const Division& division);
 int map_over_sms(const LayerCall& call, const Division& division);
-
-// In 4_store_bound.cu. The block is one of plan_one_channel for the layer.
-int store_bound(const LayerCall& call, const WindowBlock& block);
 
 }  // namespace halo::single_channel_adaptive

@@ -4,9 +4,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/convolve/windows/windows.hpp"
 #include "common/gpus/present_gpu.hpp"
 #include "common/harness/families/conv2d.hpp"
-#include "common/planning/window_plan.hpp"
 #include "stages/07_single_channel_adaptive/adaptive.hpp"
 #include "stages/07_single_channel_adaptive/costs.hpp"
 #include "stages/07_single_channel_adaptive/measure/measure.hpp"
@@ -77,36 +77,6 @@ Conv2dVariant planned(std::optional<Method> only) {
   return variant;
 }
 
-// Windows in registers: not the paper's any more.
-Conv2dVariant windows() {
-  const auto plan = [](const conv::ConvLayer& layer) {
-    return planning::plan_one_channel(layer, gpus::present_limits());
-  };
-  Conv2dVariant variant;
-  variant.name = "store_bound";
-  variant.source = std::string(kFolder) + "4_store_bound.cu";
-  variant.description = "tuned: windows of up to eight outputs in registers, filters go by";
-  variant.plans = true;
-  variant.multiplies_ghosts = true;
-  variant.tiles = [](const conv::ConvLayer&) {  // of a thread, and of a row of threads
-    return std::vector<TileSizes>{{.P = 2, .Q = 4}, {.P = 4, .Q = kWarpSize}};
-  };
-  variant.launch = [plan](const Conv2dCall& c) {
-    return store_bound(kernel_call(c), plan(c.layer).block);
-  };
-  variant.refuses = [plan](const conv::ConvLayer& layer) { return plan(layer).refusal; };
-  variant.predict = [plan](const conv::ConvLayer& layer) {
-    return planning::window_cost(layer, plan(layer).block);
-  };
-  variant.can_overlap = true;
-  variant.adds_bias = true;
-  variant.predict_bias = [plan](const conv::ConvLayer& layer) {
-    return planning::window_bias_cost(layer, plan(layer).block);
-  };
-  variant.detail = [plan](const conv::ConvLayer& layer) { return described(plan(layer)); };
-  return variant;
-}
-
 std::string explain_layer(const conv::ConvLayer& layer, const std::string& key) {
   const gpus::GpuFigures gpu = key.empty()              ? gpus::present_gpu()
                                : key.ends_with(".json") ? measure::figures_from_file(key)
@@ -168,7 +138,7 @@ void complete(Conv2dStage& stage) {
   };
   chosen.chooses_from = {first.name, second.name};
 
-  stage.variants = {alone, first, second, chosen, windows()};
+  stage.variants = {alone, first, second, chosen, convolve::store_bound()};
   stage.plan = explain_layer;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "common/convolve/windows/windows.hpp"
 #include "common/gpus/present_gpu.hpp"
 #include "common/planning/fourier_plan.hpp"
 #include "common/planning/implicit_gemm_plan.hpp"
@@ -61,7 +62,7 @@ std::vector<Contender> listed() {
   std::vector<Contender> all;
   // A line for each list.
   for (const std::vector<Contender>& list :
-       {planning::window_contenders(), paper_contenders(),
+       {window_contenders(), paper_contenders(),
         multi_channel_stride_fixed::register_tile_contenders(),
         multi_channel_stride_fixed::winograd_contenders(),
         multi_channel_stride_fixed::fourier_contenders(), cuconv_two_stage::pointwise_contenders(),

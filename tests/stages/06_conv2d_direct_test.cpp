@@ -168,18 +168,3 @@ TEST_CASE("06_conv2d_direct: the cost of a tile, by hand") {
   CHECK(conflicts.shared_load_wavefronts == 16);
   CHECK(conflicts.shared_load_conflicts == 8);
 }
-
-TEST_CASE("06_conv2d_direct: the cost of windows of three channels, by hand") {
-  // 8 x 8 outputs of 2 filters: four pairs of rows by two quads of threads, 8 of a warp, in one block.
-  const ConvLayer layer(
-      {.C = 3, .H = 8, .W = 8, .K = 2, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
-  const auto counters = test::predict(conv2d_direct::stage(), "few_channels", layer);
-  // 2 * 27 taps by 8 threads. Of a channel four rows of a window: the quad, and a cell on either side.
-  CHECK(counters.global_load_requests == 7 + 3 * 4 * 3);
-  CHECK(counters.barriers == 1);
-  // Two rows of each filter, of which a thread has a quad: 4 rows of 8 cells in a request, 4 sectors.
-  CHECK(counters.global_store_requests == 2 * 2);
-  CHECK(counters.global_store_sectors == 2 * 2 * 4);
-  // Of 27 taps six quads, and three that nvcc reads as one.
-  CHECK(counters.shared_load_requests == 2 * 7);
-}

@@ -21,7 +21,6 @@
 #include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
-using namespace halo::planning;
 using namespace halo::single_channel_adaptive;
 using conv::ConvLayer;
 using halo::test::contains;
@@ -222,20 +221,6 @@ TEST_CASE("07_single_channel_adaptive: two blocks share an SM's work, by hand") 
   CHECK(counters.shared_load_requests == 6 * 2 * (2 * 9 + 2 * 9));
 }
 
-TEST_CASE("07_single_channel_adaptive: the cost of windows in registers, by hand") {
-  // 3 filters on a map of 8 x 8: 2 quads by 8 rows of threads, 16 of a warp.
-  const auto counters = test::predict(stage(), "store_bound", same(1, 8, 8, 3, 3));
-  // A thread has one row. A block has two filters, 18 taps for 16 threads, the other one of 9. A row of a
-  // window is three quads: the one under the outputs, and for half of the threads the one on either side.
-  CHECK(counters.global_load_requests == 2 + 1 + 2 * 3 * 3);
-  CHECK(counters.barriers == 2);
-  // A store a filter, whole sectors.
-  CHECK(counters.global_store_requests == 3);
-  CHECK(counters.global_store_sectors == 3 * 8);
-  // Of nine taps two quads and one.
-  CHECK(counters.shared_load_requests == 3 * 3);
-}
-
 TEST_CASE("07_single_channel_adaptive: adaptive is the method that the planner chooses") {
   const auto backend = test::usable_backend();
   const Conv2dStage stage = single_channel_adaptive::stage();
@@ -352,8 +337,8 @@ TEST_CASE("filters over SMs are tried with the next strip and the next filters a
   int both = 0;
   for (const Trial<ConvLayer>& trial : trials(variant, test::seed())) {
     if (trial.on != TrialOn::tiny_gpu || !refusal(variant, trial.problem).empty()) continue;
-    const Plan plan =
-        plan(gpus::present_gpu(), problem_of(trial.problem), {.only = Method::filters_over_sms});
+    const Plan plan = single_channel_adaptive::plan(gpus::present_gpu(), problem_of(trial.problem),
+                                                    {.only = Method::filters_over_sms});
     const Division division = divide(plan, trial.problem);
     both += strips(division) > 1 && groups(division) > 1;
   }

@@ -80,7 +80,10 @@ void LinesOf::add(const simt::Coverage& ran) {
     const std::string path = std::filesystem::path(file.file).lexically_normal().string();
     std::size_t at = std::string::npos;
     for (const std::string& beginning : beginnings_) {
-      if (at == std::string::npos) at = ("/" + path).rfind("/" + beginning);
+      const std::size_t found = ("/" + path).rfind("/" + beginning);
+      if (found == std::string::npos || path.find('/', found + beginning.size()) != path.npos)
+        continue;
+      at = found;
     }
     if (at == std::string::npos) continue;
     std::map<int, bool>& lines = reached_[path.substr(at)];

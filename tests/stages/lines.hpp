@@ -27,7 +27,8 @@ std::vector<KnownLine> read_known_lines(const std::string& path);
 // instantiation and any launch will do.
 class LinesOf {
  public:
-  // Of the files whose names, from the repository's root, begin so: "stages/04_conv1d_tiled_halo/".
+  // Of the files whose names, from the repository's root, begin so: "stages/04_conv1d_tiled_halo/". Folders below have
+  // tests of their own.
   explicit LinesOf(std::vector<std::string> beginnings) : beginnings_(std::move(beginnings)) {}
 
   void add(const simt::Coverage& ran);

@@ -126,13 +126,19 @@ void require_trials(const Stage<Given>& stage, LinesOf* lines = nullptr) {
   REQUIRE(tried > 0);
 }
 
-// The same, and where lines are counted they reach all of the stage's kernels, without the problems that
+// The same, and where lines are counted they reach all of the kernels in the folder, without the problems that
 // chance decides: so that they do with every seed.
 template <class Given>
-void require_trials_of_all_lines(const Stage<Given>& stage) {
-  LinesOf lines({"stages/" + stage.name + "/"});
+void require_trials_of_all_lines(const Stage<Given>& stage, const std::string& folder) {
+  LinesOf lines({folder});
   require_trials(stage, &lines);
   if (usable_backend()->observes()) require_all_lines(lines);
+}
+
+// Of the stage's own kernels.
+template <class Given>
+void require_trials_of_all_lines(const Stage<Given>& stage) {
+  require_trials_of_all_lines(stage, "stages/" + stage.name + "/");
 }
 
 // All variants that are counted: predicted equals counted, on the first adversarial problem that they

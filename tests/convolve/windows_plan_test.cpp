@@ -1,9 +1,8 @@
-#include "common/planning/window_plan.hpp"
-
+#include "common/convolve/windows/plan.hpp"
 #include "tests/catch.hpp"
 
 using namespace halo;
-using namespace halo::planning;
+using namespace halo::convolve;
 using conv::ConvLayer;
 
 namespace {

@@ -1,9 +1,8 @@
-// What the kernels that keep windows in registers (store_bound of stage 07, few_channels of stage 06) are
-// told of a block's share of a layer. Plain numbers: host and device both use them. window_plan.hpp says how
-// one is chosen.
+// What windows.cu is told of a block's share of a layer. Plain numbers: host and device both use them. plan.hpp says
+// how one is chosen.
 #pragma once
 
-namespace halo {
+namespace halo::convolve {
 
 // Of a block; each thread has up to 255 registers then.
 inline constexpr int kMostWindowThreads = 256;
@@ -17,4 +16,4 @@ struct WindowBlock {
   bool one_row;                      // a plane is taken as one row of P * Q outputs
 };
 
-}  // namespace halo
+}  // namespace halo::convolve

@@ -1,4 +1,4 @@
-#include "common/planning/window_plan.hpp"
+#include "common/convolve/windows/plan.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include "common/harness/kernel.h"
 #include "common/harness/traffic/tally.hpp"
 
-namespace halo::planning {
+namespace halo::convolve {
 
 namespace {
 
@@ -245,4 +245,4 @@ std::string described(const WindowPlan& plan) {
          (b.filters == 1 ? " filter" : " filters");
 }
 
-}  // namespace halo::planning
+}  // namespace halo::convolve

@@ -1,16 +1,15 @@
-// How a layer of few channels is divided among threads that keep the windows of some outputs in registers while
-// filters go by: store_bound of stage 07, few_channels of stage 06. Plain C++: no GPU is asked.
+// How windows.cu divides a layer of few channels, and what it must cost. Plain C++: no GPU is asked.
 #pragma once
 
 #include <span>
 #include <string>
 
 #include "common/conv/layer.hpp"
+#include "common/convolve/windows/block.hpp"
 #include "common/gpus/gpu_figures.hpp"
 #include "common/harness/traffic/cost.hpp"
-#include "common/planning/window_block.hpp"
 
-namespace halo::planning {
+namespace halo::convolve {
 
 /// The outputs of a thread that a kernel is compiled for, and how many filters its block may have.
 struct WindowShape {
@@ -20,7 +19,7 @@ struct WindowShape {
   int fewest_filters, most_filters;
 };
 
-/// Those of the two kernels, in the order in which they are tried. The numbers are measured, on an H200.
+/// Those of one channel and of several, in the order in which they are tried. The numbers are measured, on an H200.
 std::span<const WindowShape> one_channel_shapes();
 std::span<const WindowShape> few_channel_shapes();
 
@@ -45,4 +44,4 @@ Cost window_bias_cost(const conv::ConvLayer& layer, const WindowBlock& block);
 /// For people: outputs of a thread, blocks and what they are of.
 std::string described(const WindowPlan& plan);
 
-}  // namespace halo::planning
+}  // namespace halo::convolve

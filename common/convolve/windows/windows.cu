@@ -1,30 +1,32 @@
-// Stage 06, step 8: the window of all channels in registers.
+// Windows in registers, while filters go by: layers of one to four channels.
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of
 //                input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]
 //                * filters[k][c][r][s];
-//            two to four channels; ghost cells are zero.
-// Changed    since 7 filter_pieces: with so few channels the whole window of an output fits into a thread's
-//            registers. So the loops are swapped: a thread loads the windows of up to eight outputs
-//            once, straight from global memory, and the filters pass by, one after the other. Products and
+//            ghost cells are zero; a bias and ReLU may follow. One channel with filters of 1 x 1, 3 x 3
+//            or 5 x 5; two to four with 3 x 3, three also with 5 x 5.
+// How        with so few channels the whole window of an output fits into a thread's registers. So a
+//            thread loads the windows of up to eight outputs once, straight from global memory, and the
+//            filters go by, one after the other: a tap that is read serves all of them. Products and
 //            stores are then mixed evenly, instead of a long sum and all stores after it.
 // Must cost  each output once, as a quad of a row where Q is a multiple of four and there is no stride. The
 //            input as often as there are groups of filters, a cell for each thread whose window has it:
 //            L1's work. A block's filters once for it, through shared memory.
-// Run        ./halo run 06 --variant few_channels --layer 32-1-3-16-3
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include "common/convolve/windows/block.hpp"
 #include "common/harness/overlap.h"
-#include "common/planning/window_block.hpp"
 
-namespace halo::conv2d_direct {
+namespace halo::convolve {
 
 constexpr int kQuad = 4;
 
 // Floats from one filter's taps in shared memory to the next one's: whole quads, so that four taps are
-// one read.
-__host__ __device__ constexpr int pitch_of(int taps) { return (taps + kQuad - 1) / kQuad * kQuad; }
+// one read. A filter of a single tap has nothing to read together.
+__host__ __device__ constexpr int pitch_of(int taps) {
+  return taps == 1 ? 1 : (taps + kQuad - 1) / kQuad * kQuad;
+}
 
 // Preconditions: C = kChannels, R = S = kSize; kStride is the stride, down and across, or 0 for any and
 // kRows = 1; a grid of tiles across x tiles down x (images x groups of filters); blocks of
@@ -32,33 +34,36 @@ __host__ __device__ constexpr int pitch_of(int taps) { return (taps + kQuad - 1)
 // kColumns = 4: kStride = 1, Q = W a multiple of four, padding kSize / 2.
 template <int kChannels, int kSize, int kStride, int kRows, int kColumns>
 __global__ void __launch_bounds__(kMostWindowThreads)
-    few_channels_kernel(const float* input,    // [N][C][H][W]
-                        const float* filters,  // [K][C][R][S]
-                        float* output,         // [N][K][P][Q]
-                        const float* bias,     // [K], or null
-                        bool relu, const LayerNumbers layer, const WindowBlock block) {
+    windows_kernel(const float* input,    // [N][C][H][W]
+                   const float* filters,  // [K][C][R][S]
+                   float* output,         // [N][K][P][Q]
+                   const float* bias,     // [K], or null
+                   bool relu, const LayerNumbers layer, const WindowBlock block) {
   constexpr int kArea = kSize * kSize, kTaps = kChannels * kArea;
   constexpr int kPitch = pitch_of(kTaps);
   extern __shared__ float4 on_chip[];               // of a type that is aligned to 16 bytes
   float* taps = reinterpret_cast<float*>(on_chip);  // [block.filters][kPitch]
 
-  const int n = layer.N == 1 ? 0 : blockIdx.z / block.groups;
+  const int n = layer.N == 1 ? 0 : blockIdx.z / block.groups;  // a division takes as long as a load
   const int first_k = (blockIdx.z - n * block.groups) * block.filters;
   const int many = min(block.filters, layer.K - first_k);
   const int p = (blockIdx.y * blockDim.y + threadIdx.y) * kRows;
   const int q = (blockIdx.x * blockDim.x + threadIdx.x) * kColumns;
   const bool has_output = p < layer.P && q < layer.Q;
 
-  // Taps and windows are under way together.
+  // Taps and windows are on their way together: what follows waits for memory once.
   const float* of_block = filters + first_k * kTaps;
   for (int i = threadIdx.y * blockDim.x + threadIdx.x; i < many * kTaps;
        i += blockDim.x * blockDim.y) {
     __pipeline_memcpy_async(taps + i / kTaps * kPitch + i % kTaps, of_block + i, sizeof(float));
   }
   __pipeline_commit();
-  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
+  let_next_launch_begin();  // where calls overlap; else both do nothing
   wait_for_launches_before();
+  // A tile in shared memory would be loaded with fewer requests. But its loops take longer than all
+  // of a small layer, and each cell is then in L1 anyhow.
   constexpr int kHigh = (kRows - 1) * kStride + kSize, kWide = kColumns + kSize - 1;
+  constexpr int kSide = kSize / 2;  // cells on either side of those under the outputs
   float window[kChannels][kHigh][kWide];
 #pragma unroll
   for (int c = 0; c < kChannels; ++c) {
@@ -67,17 +72,26 @@ __global__ void __launch_bounds__(kMostWindowThreads)
     for (int row = 0; row < kHigh; ++row) {
       const int h = p * layer.stride_h - layer.padding_h + row;
       const bool row_exists = has_output && h >= 0 && h < layer.H;
-      float4 middle = {};  // the cells under four outputs: an aligned quad
+      // Aligned quads: the one under the outputs, and of one channel those beside it. What is not
+      // needed of these is dropped when it is compiled.
+      float4 left = {}, middle = {}, right = {};
       if constexpr (kColumns == kQuad) {
-        if (row_exists) middle = reinterpret_cast<const float4*>(map + h * layer.W + q)[0];
+        if (row_exists) {
+          const float4* quad = reinterpret_cast<const float4*>(map + h * layer.W + q);
+          if (kChannels == 1 && kSide > 0 && q > 0) left = quad[-1];
+          middle = quad[0];
+          if (kChannels == 1 && kSide > 0 && q + kQuad < layer.W) right = quad[1];
+        }
       }
-      const float cells[] = {middle.x, middle.y, middle.z, middle.w};
+      const float cells[] = {left.x,   left.y,   left.z,  left.w,  middle.x, middle.y,
+                             middle.z, middle.w, right.x, right.y, right.z,  right.w};
 #pragma unroll
       for (int i = 0; i < kWide; ++i) {
-        const int w = q * layer.stride_w - layer.padding_w + i;
-        if (kColumns == kQuad && i >= kSize / 2 && i < kSize / 2 + kQuad) {
-          window[c][row][i] = cells[(i - kSize / 2) % kQuad];
+        const bool is_under = i >= kSide && i < kSide + kQuad;
+        if (kColumns == kQuad && (kChannels == 1 || is_under)) {
+          window[c][row][i] = cells[kQuad - kSide + i];
         } else {
+          const int w = q * layer.stride_w - layer.padding_w + i;
           window[c][row][i] = row_exists && w >= 0 && w < layer.W ? map[h * layer.W + w] : 0.0f;
         }
       }
@@ -88,10 +102,12 @@ __global__ void __launch_bounds__(kMostWindowThreads)
   if (!has_output) return;
 
   float* out = output + ((n * layer.K + first_k) * layer.P + p) * layer.Q + q;
-#pragma unroll 1
+  // Two filters at a time, where the taps of both fit beside the window.
+#pragma unroll(kChannels == 1 && kSize < 5 ? 2 : 1)
   for (int k = 0; k < many; ++k, out += layer.P * layer.Q) {
+    // [doc:taps]
     const float* of_filter = taps + k * kPitch;
-    float tap[kTaps];  // all lanes agree
+    float tap[kTaps];  // read four at a time; all lanes agree
 #pragma unroll
     for (int i = 0; i < kTaps / kQuad; ++i) {
       const float4 four = reinterpret_cast<const float4*>(of_filter)[i];
@@ -100,6 +116,7 @@ __global__ void __launch_bounds__(kMostWindowThreads)
     }
 #pragma unroll
     for (int i = kTaps / kQuad * kQuad; i < kTaps; ++i) tap[i] = of_filter[i];
+    // [/doc:taps]
     // A sum begins with its bias, which is in L1 from the second filter on.
     const float own_bias = bias != nullptr ? bias[first_k + k] : 0.0f;
     // [doc:filters]
@@ -135,23 +152,41 @@ __global__ void __launch_bounds__(kMostWindowThreads)
   }
 }
 
-// The shapes of window_plan.cpp. Of 5 x 5 only a picture's three channels have some.
-template <int kChannels>
-static auto kernel_of(int size, const WindowBlock& block) {
-  if constexpr (kChannels == 3) {
-    if (size == 5) {
-      return block.columns == kQuad ? few_channels_kernel<3, 5, 1, 1, kQuad>
-                                    : few_channels_kernel<3, 5, 0, 1, 1>;
-    }
+// The shapes of plan.cpp.
+template <int kSize>
+static auto one_channel_kernel(const WindowBlock& block) {
+  if constexpr (kSize > 1) {
+    if (block.rows == 2) return windows_kernel<1, kSize, 1, 2, kQuad>;
+    if (block.rows == 4) return windows_kernel<1, kSize, 1, 4, 1>;
   }
-  if (block.columns == kQuad) return few_channels_kernel<kChannels, 3, 1, 2, kQuad>;
-  return block.rows == 3 ? few_channels_kernel<kChannels, 3, 2, 3, 1>
-                         : few_channels_kernel<kChannels, 3, 0, 1, 1>;
+  return block.columns == kQuad ? windows_kernel<1, kSize, 1, 1, kQuad>
+                                : windows_kernel<1, kSize, 0, 1, 1>;
 }
 
-int few_channels(const LayerCall& call, const WindowBlock& block) {
-  const LayerNumbers& layer = call.layer;
-  const auto kernel = dispatch<2, 3, 4>(
+template <int kChannels>
+static auto kernel_of(int size, const WindowBlock& block) {
+  if constexpr (kChannels == 1) {
+    return dispatch<1, 3, 5>(size, [&](auto of) { return one_channel_kernel<of.value>(block); });
+  } else {
+    if constexpr (kChannels == 3) {
+      if (size == 5) {
+        return block.columns == kQuad ? windows_kernel<3, 5, 1, 1, kQuad>
+                                      : windows_kernel<3, 5, 0, 1, 1>;
+      }
+    }
+    if (block.columns == kQuad) return windows_kernel<kChannels, 3, 1, 2, kQuad>;
+    return block.rows == 3 ? windows_kernel<kChannels, 3, 2, 3, 1>
+                           : windows_kernel<kChannels, 3, 0, 1, 1>;
+  }
+}
+
+int windows(const LayerCall& call, const WindowBlock& block) {
+  LayerNumbers layer = call.layer;
+  if (block.one_row) {  // of 1 x 1 filters a plane's outputs are numbered through, as its cells are
+    layer.W = layer.Q = layer.P * layer.Q;
+    layer.H = layer.P = 1;
+  }
+  const auto kernel = dispatch<1, 2, 3, 4>(
       layer.C, [&](auto channels) { return kernel_of<channels.value>(layer.S, block); });
   const dim3 threads(block.threads_across, block.threads_down);
   const auto pieces = [](int all, int piece) { return (all - 1) / piece + 1; };
@@ -163,4 +198,4 @@ int few_channels(const LayerCall& call, const WindowBlock& block) {
                             call.output, call.bias, call.relu, layer, block);
 }
 
-}  // namespace halo::conv2d_direct
+}  // namespace halo::convolve

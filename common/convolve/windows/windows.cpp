@@ -1,0 +1,95 @@
+#include "common/convolve/windows/windows.hpp"
+
+#include <algorithm>
+
+#include "common/convolve/windows/plan.hpp"
+#include "common/gpus/present_gpu.hpp"
+
+namespace halo::convolve {
+
+// In windows.cu. The block is one of a plan for the layer.
+int windows(const LayerCall& call, const WindowBlock& block);
+
+namespace {
+
+using conv::ConvLayer;
+
+// Windows and sums of eight outputs, and what else a thread has.
+constexpr int kRegistersOfAThread = 96;
+constexpr int kRegistersOfAnSm = 65'536;
+
+using PlanOf = WindowPlan (*)(const ConvLayer&, const gpus::GpuLimits&);
+
+Conv2dVariant planned(PlanOf plan_of) {
+  const auto plan = [plan_of](const ConvLayer& layer) {
+    return plan_of(layer, gpus::present_limits());
+  };
+  Conv2dVariant variant;
+  variant.source = "common/convolve/windows/windows.cu";
+  variant.plans = true;
+  variant.multiplies_ghosts = true;
+  variant.launch = [plan](const Conv2dCall& c) {
+    return windows(kernel_call(c), plan(c.layer).block);
+  };
+  variant.refuses = [plan](const ConvLayer& layer) { return plan(layer).refusal; };
+  variant.predict = [plan](const ConvLayer& layer) {
+    return window_cost(layer, plan(layer).block);
+  };
+  variant.can_overlap = true;
+  variant.adds_bias = true;
+  variant.predict_bias = [plan](const ConvLayer& layer) {
+    return window_bias_cost(layer, plan(layer).block);
+  };
+  variant.detail = [plan](const ConvLayer& layer) { return described(plan(layer)); };
+  return variant;
+}
+
+planning::Contender contender(const std::string& variant, PlanOf plan_of) {
+  planning::Contender contender;
+  contender.variant = variant;
+  contender.refuses = [plan_of](const ConvLayer& l, const gpus::GpuLimits& gpu) {
+    return plan_of(l, gpu).refusal;
+  };
+  contender.work = [plan_of](const ConvLayer& l, const gpus::GpuLimits& gpu) {
+    const WindowPlan plan = plan_of(l, gpu);
+    const WindowBlock& block = plan.block;
+    const int threads = block.threads_across * block.threads_down;
+    planning::LaunchWork work;
+    work.blocks = static_cast<double>(plan.blocks);
+    work.resident = std::max(kRegistersOfAnSm / (kRegistersOfAThread * threads), 1);
+    work.steps = 1.0 * block.filters * block.rows * block.columns * l.C() * l.R() * l.S();
+    work.megabytes =
+        4e-6 * static_cast<double>(l.input_size() + l.filters_size() + l.output_size());
+    return work;
+  };
+  return contender;
+}
+
+}  // namespace
+
+// Tiles: of a thread, and of a row of threads.
+Conv2dVariant store_bound() {
+  Conv2dVariant variant = planned(plan_one_channel);
+  variant.name = "store_bound";
+  variant.description = "tuned: windows of up to eight outputs in registers, filters go by";
+  variant.tiles = [](const ConvLayer&) {
+    return std::vector<TileSizes>{{.P = 2, .Q = 4}, {.P = 4, .Q = kWarpSize}};
+  };
+  return variant;
+}
+
+Conv2dVariant few_channels() {
+  Conv2dVariant variant = planned(plan_few_channels);
+  variant.name = "few_channels";
+  variant.description = "tuned: windows of all channels in registers, filters go by";
+  variant.tiles = [](const ConvLayer&) {
+    return std::vector<TileSizes>{{.C = 3, .P = 2, .Q = 4}, {.C = 3, .P = 3, .Q = kWarpSize}};
+  };
+  return variant;
+}
+
+std::vector<planning::Contender> window_contenders() {
+  return {contender("store_bound", plan_one_channel), contender("few_channels", plan_few_channels)};
+}
+
+}  // namespace halo::convolve

@@ -37,7 +37,7 @@ STEPPER = re.compile(r"<!-- stepper: (\w+) -->")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 NAV_PAGE = re.compile(r"^\s*- (?:.*: )?(\S+\.md)$")
 LANGUAGES = {".cu": "cpp", ".cuh": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".h": "cpp", ".py": "python",
-             ".sh": "sh", ".json": "json"}
+             ".sh": "sh", ".json": "json", ".sarif": "json"}
 # Shown by the browser as they are.
 FILES = {".svg", ".png", ".json", ".ipynb"}
 

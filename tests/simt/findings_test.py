@@ -14,6 +14,7 @@ import unittest
 import xml.etree.ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 SOURCE = HERE / "kernels" / "verdicts.cu"
 options = argparse.Namespace()
 
@@ -287,6 +288,17 @@ class Findings(Verdicts):
                 self.assertEqual(ended.returncode, status, ended.stderr)
                 self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
                 self.assertIn(told, ended.stderr)
+
+
+class Example(unittest.TestCase):
+    def test_the_file_that_the_page_shows_is_what_is_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            words = [options.simcc, "docs/examples/reverse.cu", "-o", f"{folder}/reverse"]
+            subprocess.run(words, cwd=ROOT, check=True)
+            start(f"{folder}/reverse", cwd=ROOT, SIMT_REPORT=f"{folder}/r.json")
+            start(options.simt, "findings", "--sarif", f"{folder}/r.sarif", f"{folder}/r.json", cwd=ROOT)
+            now = pathlib.Path(folder, "r.sarif").read_text()
+        self.assertEqual(now, (ROOT / "docs/results/reverse.sarif").read_text(), "docs/simt_ci.md says how it is made")
 
 
 if __name__ == "__main__":

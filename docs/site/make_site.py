@@ -257,6 +257,10 @@ def navigation(root):
                 continue
             pages.append(path)
         lines.append(line)
+    # A section of which nothing is left is no list, which MkDocs refuses.
+    nav = lines.index("nav:")
+    lines[nav + 1:] = [line for line, after in zip(lines[nav + 1:], lines[nav + 2:] + [""])
+                       if not re.fullmatch(r"  - [^:]+:", line) or after.startswith("      ")]
     return "\n".join(lines), pages, absent
 
 

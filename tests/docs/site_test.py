@@ -15,6 +15,7 @@ import html.parser
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -77,7 +78,19 @@ def wrong_menu():
     wrong += [f"menu: docs/{path.name} stands in it {times[f'docs/{path.name}']} times"
               for path in sorted((ROOT / "docs").glob("*.md")) if times[f"docs/{path.name}"] != 1]
     names = collections.Counter(re.findall(r"^ +- (.+): \S+\.md$", text, re.M))
-    return wrong + [f"menu: {count} entries are named {name}" for name, count in names.items() if count > 1]
+    wrong += [f"menu: {count} entries are named {name}" for name, count in names.items() if count > 1]
+    # In a copy without pages for instructors their section is not there either.
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder)
+        shutil.copytree(ROOT / "docs", copy / "docs", ignore=shutil.ignore_patterns(
+            "results", "figures", "syllabus.md", "grading.md"))
+        (copy / "exercises").mkdir()
+        (copy / "stages").mkdir()
+        shutil.copy(ROOT / "stages" / "course.csv", copy / "stages")
+        menu, _, _ = make_site.navigation(copy)
+        wrong += ["menu: a section of a copy has no pages" for _ in re.findall(r"^  - [^:\n]+:\n(?!      )", menu, re.M)]
+        wrong += ["menu: a copy without syllabus.md has its section"] * ("For instructors" in menu)
+    return wrong
 
 
 def dead_links(site):

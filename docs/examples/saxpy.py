@@ -19,10 +19,6 @@ result = module.saxpy[4, 256](n, 2.0, x, y)  # [blocks, threads], as <<<4, 256>>
 print("good" if result.ok else result.error)
 for finding in result.findings:
     print(f"line {finding.line}: {finding.kind} of {finding.array}, thread {finding.thread}")
-print(
-    result.counters.global_load_sectors,
-    "sectors,",
-    result.lines[4].global_load_sectors,
-    "in line 4",
-)
+sectors = result.counters.global_load_sectors
+print(f"{sectors} sectors, {result.lines[4].global_load_sectors} in line 4")
 # [/doc:program]

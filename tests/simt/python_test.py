@@ -61,6 +61,11 @@ __global__ void by_value(Range range, double* out) {
 __global__ void halves(__half a, const __half* x, __half* y, bool twice) {
   y[threadIdx.x] = a * x[threadIdx.x] * __half(twice ? 2.0f : 1.0f);
 }
+enum Mode { first, second };
+typedef double Number;
+extern "C" __global__ void named(Mode mode, Number number, double* out) {
+  *out = number + (mode == second);
+}
 __global__ void vectors(float4 a, float4* y) { y[threadIdx.x] = a; }
 __global__ void flags(const bool* in, bool* out, unsigned char* bytes) {
   out[threadIdx.x] = !in[threadIdx.x];
@@ -204,6 +209,10 @@ class Launching(Case):
         y = np.zeros(8, np.float16)
         self.module.halves[1, 8](1.5, np.full(8, 2, np.float16), y, True)
         self.assertEqual(list(y), [6] * 8)
+        out = np.zeros(1)
+        for mode, number in ((1, 0.5), (np.int64(1), np.float32(0.5))):
+            self.module.named[1, 1](mode, number, out)
+            self.assertEqual(out.tolist(), [1.5])
         y = np.zeros((5, 4), np.float32)
         self.module.vectors[1, 5]((1, 2, 3, 4), y)
         self.assertEqual(y[4].tolist(), [1, 2, 3, 4])
@@ -329,6 +338,8 @@ class Launching(Case):
             (lambda: run(8, 1.0, x, frozen), "argument 4 (float* y) is read-only"),
             (lambda: run(8, 1.0, x[1:], x[:-1]), "overlaps another"),
             (lambda: run(8, 1.0, x.astype(">f4"), y), "byte order"),
+            (lambda: module.named[1, 1](2**32, 0.5, np.zeros(1)), "cannot hold 4294967296"),
+            (lambda: module.named[1, 1](0.5, 0.5, np.zeros(1)), "wants 4 bytes"),
             (lambda: module.by_value[1, 1](5, np.zeros(1)), "wants 16 bytes"),
             (lambda: module.by_value[1, 1](b"5", np.zeros(1)), "has 16 bytes, not 1"),
             (lambda: module.vectors[1, 1]((1, 2), x), "wants 4 numbers"),

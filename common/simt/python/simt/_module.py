@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _device, _parameters, _toolchain
-from ._device import DeviceArray, DeviceError, WorkerEnded
+from ._device import DeviceArray, WorkerEnded
 from ._parameters import ArgumentError, Entry, Parameter
 from ._results import Error, Extent, Result, collected
 
@@ -85,6 +84,7 @@ class Module:
                 ptx,
                 flags=re.M,
             )
+            if "$" not in symbol and "simt_name_" not in symbol
         }
         Module._next += 1
         self._key = str(Module._next)
@@ -139,8 +139,7 @@ class Module:
     # ---- Variables ----
 
     def set(self, variable: str, values: Any) -> None:
-        """Writes a __constant__ or __device__ variable. Integers and floats need the right dtype:
-        give a NumPy array."""
+        """Writes a __constant__ or __device__ variable, all of its bytes: give NumPy's type."""
         data = np.ascontiguousarray(values)
         size = self._size_of(variable)
         if data.nbytes != size:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import sys
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
@@ -46,7 +47,7 @@ _ELEMENTS = {
 _FOREIGN = {"__nv_bfloat16": ("bfloat16", "uint16"), "nv_bfloat16": ("bfloat16", "uint16")}
 _NO_MEANING = re.compile(
     r"\b(?:__restrict__|__restrict|__grid_constant__|volatile|struct|class|enum|typename)\b"
-    r"|\bstd::|\bcuda::std::|^\s*::|\[\[\w+\]\]"
+    r"|\b(?:cuda::)?std::|^\s*::|\[\[\w+\]\]"
 )
 _INTEGER_WORDS = {"signed", "unsigned", "char", "short", "int", "long"}
 
@@ -81,6 +82,8 @@ class Parameter:
     dtype: Optional[np.dtype] = None
     #: Elements of a vector such as float4.
     lanes: int = 1
+    #: What PTX knows of it: "u32", "f64"; "" for a structure.
+    kind: str = ""
     #: Names of types that NumPy knows only from other packages.
     foreign: Tuple[str, ...] = ()
     is_char: bool = False
@@ -120,12 +123,14 @@ def _parameter(name: str, written: str, kind: str, size: int) -> Parameter:
         is_pointer=depth > 0,
         is_const=depth == 1 and re.search(r"\bconst\b", base) is not None,
         may_be_pointer=depth > 0 or (kind in ("u64", "b64") and not known),
+        kind=kind,
         **known,
     )
     # The name that somebody has given to a type may stand for another one here.
     own = its.dtype.itemsize * its.lanes if its.dtype else size
     if not its.is_pointer and own != size:
-        return Parameter(name, its.type, size, may_be_pointer=kind in ("u64", "b64"))
+        maybe = kind in ("u64", "b64")
+        return Parameter(name, its.type, size, may_be_pointer=maybe, kind=kind)
     return its
 
 
@@ -165,8 +170,7 @@ def _parts(text: str) -> List[str]:
 
 
 def _split_name(full: str) -> Tuple[str, Optional[List[str]]]:
-    """ "void k<int>(int*, float)" in its name and its parameters' types; None: it does not say
-    them."""
+    """Name and parameters' types of "void k<int>(int*, float)"; None: it does not say them."""
     if not full.endswith(")"):
         return full, None
     depth = 0
@@ -253,6 +257,7 @@ def entries_of(ptx: str, source: str = "") -> List[Entry]:
             length = re.search(r"\[(\d+)\]$", place)
             code = kind[1] if kind else "b8"
             size = _BYTES[code[1:]] * (int(length[1]) if length else 1)
+            code = "" if length else code
             written, own_name = declared[number]
             if types is not None and len(types) == len(places):
                 written = types[number]
@@ -277,9 +282,20 @@ def scalar_bytes(kernel: str, number: int, parameter: Parameter, value: Any) -> 
         return data
     if parameter.dtype is None:
         if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.size == 1):
-            if value.nbytes == parameter.bytes:
-                return value.tobytes()
-            raise fail(f"has {parameter.bytes} bytes, not the {value.nbytes} of {value.dtype}")
+            if parameter.kind:
+                value = value.item()
+            elif value.nbytes == parameter.bytes:
+                return bytes(value.tobytes())
+            else:
+                raise fail(f"has {parameter.bytes} bytes, not the {value.nbytes} of {value.dtype}")
+        bits = 8 * parameter.bytes
+        # An enum, or a name that stands for a number: it may be signed or not.
+        if parameter.kind[:1] in ("u", "s", "b") and isinstance(value, int):
+            if not -(2 ** (bits - 1)) <= value < 2**bits:
+                raise fail(f"cannot hold {value}")
+            return (value % 2**bits).to_bytes(parameter.bytes, sys.byteorder)
+        if parameter.kind[:1] == "f":
+            return _number(fail, np.dtype(f"f{parameter.bytes}"), value)
         raise fail(
             f"wants {parameter.bytes} bytes: give one element of a structured array, a "
             f"ctypes.Structure or bytes, not {_called(value)}"

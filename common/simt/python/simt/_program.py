@@ -62,7 +62,8 @@ def run(
         if path.suffix in (".cu", ".cpp", ".c"):
             source, path = path, folder / "program"
             words = [str(_toolchain.toolchain().simcc), str(source), "-o", str(path), *options]
-            _toolchain.require_compiled(_toolchain.ended(words), source.name)
+            process = _toolchain.ended(words, _toolchain.COMPILER_SECONDS)
+            _toolchain.require_compiled(process, source.name)
         report = folder / "report.json"
         library = str(_toolchain.toolchain().library.parent)
         others = os.environ.get("LD_LIBRARY_PATH")

@@ -51,7 +51,7 @@ class Finding:
 
     @property
     def severity(self) -> str:
-        """ "error", or "note", which does not fail a run."""
+        """Either "error" or "note", which does not fail a run."""
         return "note" if self.kind in NOTES else "error"
 
     @property
@@ -117,7 +117,7 @@ class Line:
     tensor_instructions: int = 0
 
 
-@dataclass
+@dataclass(repr=False)
 class Launch:
     """One launch of a kernel, or a copy with findings of its own: its grid is (0, 0, 0)."""
 
@@ -131,7 +131,7 @@ class Launch:
     printed: str = ""
     #: Why the launch failed, in one line: a CUDA error, the time limit, the end of the simulator.
     error: Optional[str] = None
-    _file: str = field(default="", repr=False)
+    _file: str = ""
 
     @property
     def ok(self) -> bool:
@@ -150,6 +150,9 @@ class Launch:
         """Raises FindingsError unless `ok`."""
         if not self.ok:
             raise FindingsError(self)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
         head = f"{self.kernel}[{_short(self.grid)}, {_short(self.block)}]"
@@ -190,7 +193,7 @@ class Launch:
         )
 
 
-@dataclass
+@dataclass(repr=False)
 class Result(Launch):
     """One launch from Python."""
 

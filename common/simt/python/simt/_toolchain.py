@@ -19,6 +19,9 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ._results import Error
 
+#: Of processor time, for each program of the compiler: templates may recur without end.
+COMPILER_SECONDS = 600.0
+
 
 class CompileError(Error):
     """nvcc refuses the source; `log` is all that it says."""
@@ -194,7 +197,8 @@ def ptx_of(
                     "-MF",
                     str(rule),
                     *options,
-                ]
+                ],
+                COMPILER_SECONDS,
             ),
             name,
         )

@@ -293,7 +293,7 @@ def scalar_bytes(kernel: str, number: int, parameter: Parameter, value: Any) -> 
         if parameter.kind[:1] in ("u", "s", "b") and isinstance(value, int):
             if not -(2 ** (bits - 1)) <= value < 2**bits:
                 raise fail(f"cannot hold {value}")
-            return (value % 2**bits).to_bytes(parameter.bytes, sys.byteorder)
+            return (int(value) % (1 << bits)).to_bytes(parameter.bytes, sys.byteorder)
         if parameter.kind[:1] == "f":
             return _number(fail, np.dtype(f"f{parameter.bytes}"), value)
         raise fail(

@@ -437,12 +437,6 @@ class WhatIsFound(Case):
         unknown = self.module.unknown[1, 1]().error
         self.assertIn("cp.async.bulk.commit_group: this form is not known", unknown)
 
-    def test_kinds_that_are_notes_are_the_simulator_s(self):
-        code = (ROOT / "common/simt/checker/advice.cpp").read_text()
-        body = code[code.index("bool is_note(") :]
-        kinds = body[: body.index("}")].split("Hazard::")[1:]
-        self.assertEqual({kind.split()[0].strip(";") for kind in kinds}, simt._results.NOTES)
-
 
 class BadKernels(Case):
     def test_an_assertion_ends_the_launch_alone(self):

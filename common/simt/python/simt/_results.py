@@ -8,17 +8,6 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 Extent = Tuple[int, int, int]
 
-#: Kinds of findings that do not fail a run.
-NOTES = frozenset(
-    [
-        "same_value_write",
-        "read_beside_atomic",
-        "missing_fence",
-        "unordered_stores",
-        "unwritten_output",
-    ]
-)
-
 
 class Error(Exception):
     """Something that the caller has to mend; its text is one line that says how."""
@@ -48,15 +37,14 @@ class Finding:
     other_thread: Optional[Extent] = None
     array: str = ""
     count: int = 1
-
-    @property
-    def severity(self) -> str:
-        """Either "error" or "note", which does not fail a run."""
-        return "note" if self.kind in NOTES else "error"
+    #: Either "error" or "note", which does not fail a run.
+    severity: str = "error"
+    #: By a rule of the program's; in results of simt.run.
+    is_suppressed: bool = False
 
     @property
     def is_error(self) -> bool:
-        return self.kind not in NOTES
+        return self.severity == "error" and not self.is_suppressed
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}: " if self.file else ""
@@ -70,7 +58,7 @@ class Finding:
         for name in ("block", "thread", "other_block", "other_thread"):
             if name in values:
                 values[name] = tuple(values[name])
-        return cls(**values)
+        return cls(severity=entry["level"], is_suppressed="suppressed" in entry, **values)
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,6 +17,9 @@ options = argparse.Namespace()
 TAKEN = ["race/missing_barrier", "race/missing_barrier_clean", "out_of_bounds/past_the_end", "same_value_write/flag"]
 # What is not the simulator's to find, by its first argument.
 OWN = """
+#include <unistd.h>
+
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 __global__ void nothing() {}
@@ -24,6 +27,12 @@ int main(int, char** words) {
   if (!std::strcmp(words[1], "no_kernel")) return 0;
   nothing<<<1, 1>>>();
   if (!std::strcmp(words[1], "aborts")) std::abort();
+  if (!std::strcmp(words[1], "breaks")) {
+    std::FILE* const report = std::fopen(std::getenv("SIMT_REPORT"), "w");
+    std::fputs("{", report);
+    std::fclose(report);
+    _exit(0);
+  }
   if (!std::strcmp(words[1], "spins")) for (volatile int i = 0;; i = 1) {}
   if (!std::strcmp(words[1], "too_large")) nothing<<<dim3(1, 70000), 1>>>();
   return cudaDeviceSynchronize();
@@ -100,11 +109,11 @@ class Suite(unittest.TestCase):
 
     def test_nothing_to_judge(self):
         ended, results = self.suite("".join(f"own.cu | clean || {one}\n" for one in
-                                            ["no_kernel", "aborts", "spins", "too_large"]), "--limit", "5")  # fmt: skip
+                                            ["no_kernel", "aborts", "breaks", "spins", "too_large"]), "--limit", "5")  # fmt: skip
         self.assertEqual(ended.returncode, 1)
-        self.assertEqual([one["verdict"] for one in results["programs"]], ["no verdict"] * 3 + ["refused"])
+        self.assertEqual([one["verdict"] for one in results["programs"]], ["no verdict"] * 4 + ["refused"])
         reasons = [one["why"] for one in results["programs"]]
-        for reason, word in zip(reasons, ["no kernel ran", "Aborted", "after 5 s", "gridDim.y is 70000"]):
+        for reason, word in zip(reasons, ["no kernel ran", "Aborted", "cannot be read", "after 5 s", "gridDim.y is 70000"]):
             self.assertIn(word, reason)
 
     def test_wrong_tables(self):

@@ -525,7 +525,14 @@ Outcome run_one(const Row& row, const fs::path& program, const fs::path& place,
   if (!has_threads) settings.push_back("SIMT_THREADS=1");
   const Ended ended =
       start(words, options.folder, settings, options.limit, place.string() + ".said");
-  return judge(row, ended, report, options.limit);
+  try {
+    return judge(row, ended, report, options.limit);
+  } catch (const halo::json::Error& error) {
+    Outcome outcome;
+    outcome.seconds = ended.seconds;
+    outcome.why = std::string("its report cannot be read: ") + error.what();
+    return outcome;
+  }
 }
 
 struct Tally {
@@ -606,9 +613,13 @@ void print(const std::vector<Row>& rows, const std::vector<Outcome>& outcomes,
   }
   std::printf("\n");
   if (kinds.empty()) return;
-  std::printf("%-26s %9s %9s %9s %13s\n", "kind", "labelled", "found", "missed", "false alarms");
+  std::size_t longest = 4;
+  for (const auto& [kind, tally] : kinds) longest = std::max(longest, kind.size());
+  const int width = static_cast<int>(longest);
+  std::printf("%-*s %9s %9s %9s %13s\n", width, "kind", "labelled", "found", "missed",
+              "false alarms");
   for (const auto& [kind, tally] : kinds) {
-    std::printf("%-26s %9zu %9zu %9zu %13zu\n", kind.c_str(), tally.labelled, tally.found,
+    std::printf("%-*s %9zu %9zu %9zu %13zu\n", width, kind.c_str(), tally.labelled, tally.found,
                 tally.missed, tally.false_alarms);
   }
 }

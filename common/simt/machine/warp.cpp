@@ -221,6 +221,8 @@ const Step* Warp::jump(const Step* from, const Step* target) {
   others.push_back({target, active});
   if (std::any_of(others.begin(), others.end() - 1,
                   [](const Group& one) { return one.state == Group::State::ready; })) {
+    // Not again before other warps had a turn: those may be in vain as well, and wait for them.
+    others.back().state = Group::State::polling;
     last_first_ = true;
     return choose();
   }

@@ -110,7 +110,8 @@ void add_stuck(const Block& block, std::vector<Stuck>& stuck) {
       const bool is_behind = one.state == Group::State::in_block;
       stuck.push_back({block.index,
                        warp.index * kLanes + static_cast<unsigned>(std::countr_zero(one.lanes)),
-                       (is_behind ? one.at - 1 : one.at)->site, one.state == Group::State::ready});
+                       (is_behind ? one.at - 1 : one.at)->site,
+                       one.state == Group::State::ready || one.state == Group::State::in_vain});
     }
   }
 }

@@ -222,7 +222,7 @@ const Step* Warp::jump(const Step* from, const Step* target) {
   if (std::any_of(others.begin(), others.end() - 1,
                   [](const Group& one) { return one.state == Group::State::ready; })) {
     // Not again before other warps had a turn: those may be in vain as well, and wait for them.
-    others.back().state = Group::State::polling;
+    others.back().state = Group::State::in_vain;
     last_first_ = true;
     return choose();
   }
@@ -252,10 +252,12 @@ void Warp::release(std::uint32_t barrier) {
 void Warp::run() {
   is_long = false;
   // What was tried in vain is tried again, and is no advance by itself.
-  advanced = std::any_of(others.begin(), others.end(),
-                         [](const Group& one) { return one.state == Group::State::ready; });
+  advanced = std::any_of(others.begin(), others.end(), [](const Group& one) {
+    return one.state == Group::State::ready || one.state == Group::State::in_vain;
+  });
   for (Group& one : others) {
-    if (one.state == Group::State::polling) one.state = Group::State::ready;
+    const bool is_again = one.state == Group::State::polling || one.state == Group::State::in_vain;
+    if (is_again) one.state = Group::State::ready;
   }
   const Step* step = choose();
   while (step != nullptr) {

@@ -41,6 +41,7 @@ struct Group {
     in_warp,   // at an instruction that waits for lanes of its mask
     in_block,  // at a barrier of the block
     polling,   // at an instruction that may be tried again once others have had a turn
+    in_vain,   // behind a jump back that changed nothing: the same
   } state = State::ready;
   std::uint32_t awaited = 0;  // of in_warp: the lanes of its mask; of in_block: which barrier
   std::uint32_t threads = 0;  // of in_block: how many the barrier waits for; 0: all of the block

@@ -267,6 +267,15 @@ void Warp::run() {
     if (step == nullptr && faulty != 0) step = end_faulty(at, lanes_at);
     if (step >= limit) step = arrive(step);
   }
+  // If those that went round are all that could go on, as at the end of the last turn, nothing has advanced.
+  const auto is = [&](Group::State state) {
+    return std::any_of(others.begin(), others.end(),
+                       [&](const Group& one) { return one.state == state; });
+  };
+  if (!is(Group::State::in_vain) || is(Group::State::ready)) return;
+  const std::uint64_t state = state_of_registers();
+  if (state == last_spin_) advanced = false;
+  last_spin_ = state;
 }
 
 }  // namespace simt::machine

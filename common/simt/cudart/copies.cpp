@@ -441,21 +441,20 @@ cudaError_t copy_from_symbol(const Issue& issue, void* to, const void* symbol, s
 
 }  // namespace
 
-Work copy_of(const cudaMemcpy3DParms& parameters) {
-  return [parameters] { return copy_planes("a graph's copy", parameters); };
+Work copy_of(const cudaMemcpy3DParms& parameters, const char* by) {
+  return [parameters, by] { return copy_planes(by, parameters); };
 }
 
-Work set_of(const cudaMemsetParams& p) {
-  return [p]() -> cudaError_t {
+Work set_of(const cudaMemsetParams& p, const char* by) {
+  return [p, by]() -> cudaError_t {
     const Side to{p.dst, p.height > 1 ? p.pitch : p.width * p.elementSize, 0};
     const Extent extent{.width = p.width * p.elementSize, .rows = p.height};
     if (p.elementSize == 1) {
-      return set("a graph's memset", to, static_cast<int>(p.value), extent);
+      return set(by, to, static_cast<int>(p.value), extent);
     }
     if (p.elementSize != 2 && p.elementSize != 4) return cudaErrorInvalidValue;
     if (extent.is_empty()) return cudaSuccess;
-    if (!check_device_range("a graph's memset", "the memory to set", to.pointer,
-                            span(to, extent))) {
+    if (!check_device_range(by, "the memory to set", to.pointer, span(to, extent))) {
       return cudaErrorInvalidValue;
     }
     if (is_recording()) {
@@ -463,7 +462,7 @@ Work set_of(const cudaMemsetParams& p) {
       for (std::size_t i = 0; i < p.width; ++i) {
         std::memcpy(values.data() + i * p.elementSize, &p.value, p.elementSize);
       }
-      note_copy("a graph's memset", to, {values.data(), 0, 0}, extent);
+      note_copy(by, to, {values.data(), 0, 0}, extent);
       return cudaSuccess;
     }
     for (std::size_t row = 0; row < extent.rows; ++row) {

@@ -96,6 +96,8 @@ void fill(cudaDeviceProp& p) {
   fill_images(p);
 }
 
+}  // namespace
+
 int value_of(cudaDeviceAttr attribute) {
   const halo::gpus::Gpu& gpu = current_gpu();
   switch (attribute) {
@@ -176,6 +178,8 @@ int value_of(cudaDeviceAttr attribute) {
       return 0;
   }
 }
+
+namespace {
 
 constexpr struct {
   cudaLimit limit;

@@ -55,8 +55,8 @@ CUgraphNode_st& add_node(CUgraph_st& graph, cudaGraphNodeType type,
 /// By a kernel, cudaGraphSetConditional: false if there is no such handle.
 bool set_condition(cudaGraphConditionalHandle handle, unsigned value);
 
-// What nodes do: copies.cpp.
-Work copy_of(const cudaMemcpy3DParms& parameters);
-Work set_of(const cudaMemsetParams& parameters);
+// What nodes do, and kernels ask for: copies.cpp.
+Work copy_of(const cudaMemcpy3DParms& parameters, const char* by = "a graph's copy");
+Work set_of(const cudaMemsetParams& parameters, const char* by = "a graph's memset");
 
 }  // namespace simt::cudart

@@ -400,7 +400,12 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   record_launch(std::move(told));
   // A grid is over when those that it has launched are: they go on where it ends, one after the other.
   for (const ChildLaunch& child : services.children()) {
-    if (spoilt() == cudaSuccess) run(*child.kernel, child.what, child.parameters);
+    if (spoilt() != cudaSuccess) break;
+    if (child.copy) {
+      child.copy();
+    } else {
+      run(*child.kernel, child.what, child.parameters);
+    }
   }
 }
 

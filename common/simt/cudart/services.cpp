@@ -7,7 +7,6 @@
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/devices.hpp"
-#include "common/simt/cudart/graphs.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/watch.hpp"
 
@@ -112,6 +111,26 @@ void print(const LaneCall& call, Watch& watch) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
+constexpr std::uint64_t kTailLaunch = 3;  // cudaStreamTailLaunch, of device code only
+
+void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+
+struct Rows {
+  std::uint64_t to, to_pitch, from, from_pitch, width, height;
+};
+Work copied(const Rows& its, const char* by) {
+  cudaMemcpy3DParms parameters{};
+  parameters.srcPtr = {pointer(its.from), its.from_pitch, its.width, its.height};
+  parameters.dstPtr = {pointer(its.to), its.to_pitch, its.width, its.height};
+  parameters.extent = {its.width, its.height, 1};
+  parameters.kind = cudaMemcpyDefault;
+  return copy_of(parameters, by);
+}
+Work set(std::uint64_t to, std::uint64_t pitch, std::uint64_t value, std::uint64_t width,
+         std::uint64_t height, const char* by) {
+  return set_of({pointer(to), pitch, static_cast<unsigned>(value), 1, width, height}, by);
+}
+
 std::uint64_t allocate_for_kernel(std::uint64_t bytes) {
   if (bytes == 0) return 0;
   if (bytes > heap_limit() || heap_bytes_in_use() > heap_limit() - bytes) return 0;
@@ -165,9 +184,13 @@ std::uint64_t KernelServices::launch(const LaneCall& call) {
   buffers_.erase(found);
   std::memcpy(child.parameters.data(), reach(call.arguments[0]), child.parameters.size());
   release(call.arguments[0]);
-  constexpr std::uint64_t kTailLaunch = 3;  // cudaStreamTailLaunch, of device code only
   child.is_last = call.arguments[1] == kTailLaunch;
   children_.push_back(std::move(child));
+  return cudaSuccess;
+}
+
+std::uint64_t KernelServices::add_copy(Work copy, std::uint64_t stream) {
+  children_.push_back({.copy = std::move(copy), .is_last = stream == kTailLaunch});
   return cudaSuccess;
 }
 
@@ -178,6 +201,7 @@ std::vector<ChildLaunch> KernelServices::children() {
 }
 
 std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
+  const std::span<const std::uint64_t> its = call.arguments;
   switch (call.service) {
     case Service::print:
       print(call, watch_);
@@ -211,6 +235,29 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
       return buffer_for(call);
     case Service::launch:
       return launch(call);
+    case Service::copy_row: {
+      const std::uint64_t bytes = its[2];
+      return add_copy(
+          copied({its[0], bytes, its[1], bytes, bytes, 1}, "cudaMemcpyAsync of a kernel"), its[4]);
+    }
+    case Service::copy_rows:
+      return add_copy(
+          copied({its[0], its[1], its[2], its[3], its[4], its[5]}, "cudaMemcpy2DAsync of a kernel"),
+          its[7]);
+    case Service::set_row:
+      return add_copy(set(its[0], its[2], its[1], its[2], 1, "cudaMemsetAsync of a kernel"),
+                      its[3]);
+    case Service::set_rows:
+      return add_copy(set(its[0], its[1], its[2], its[3], its[4], "cudaMemset2DAsync of a kernel"),
+                      its[5]);
+    case Service::device:
+      return call.put(its[0], 0) ? cudaSuccess : cudaErrorInvalidValue;
+    case Service::device_count:
+      return call.put(its[0], 1) ? cudaSuccess : cudaErrorInvalidValue;
+    case Service::device_attribute:
+      return call.put(its[0], value_of(static_cast<cudaDeviceAttr>(its[1])))
+                 ? cudaSuccess
+                 : cudaErrorInvalidValue;
     case Service::give_handle:
       return call.put(call.arguments[0], ++last_handle_ << 8) ? cudaSuccess : cudaErrorInvalidValue;
     case Service::succeed:

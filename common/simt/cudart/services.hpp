@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/simt/cudart/graphs.hpp"
 #include "common/simt/cudart/launches.hpp"
 #include "common/simt/machine/services.hpp"
 #include "common/simt/simt.hpp"
@@ -16,8 +17,9 @@ namespace simt::cudart {
 
 class Watch;
 
-/// A launch by a kernel: it begins when the kernel has ended.
+/// A launch by a kernel, or a copy: it begins when the kernel has ended.
 struct ChildLaunch {
+  Work copy = nullptr;  // or a memset; then there is no kernel
   Kernel* kernel = nullptr;
   Launching what;
   std::vector<std::byte> parameters;
@@ -39,6 +41,7 @@ class KernelServices : public machine::Services {
  private:
   std::uint64_t buffer_for(const machine::LaneCall& call);
   std::uint64_t launch(const machine::LaneCall& call);
+  std::uint64_t add_copy(Work copy, std::uint64_t stream);
 
   Watch& watch_;
   Kernel& kernel_;

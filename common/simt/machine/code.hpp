@@ -94,6 +94,13 @@ enum class Service : std::uint8_t {
   // Of launches by kernels (cuda_device_runtime_api.h):
   launch_buffer,  // where the arguments go: of a kernel, its blocks and threads, and dynamic shared memory
   launch,         // of what lies in a buffer, on a stream
+  copy_rows,      // cudaMemcpy2DAsync, and cudaMemcpyAsync of one row
+  copy_row,
+  set_rows,  // cudaMemset2DAsync, and cudaMemsetAsync of one row
+  set_row,
+  device,  // its number, how many there are, what it has
+  device_count,
+  device_attribute,
   give_handle,  // of a stream or an event, which order nothing here that is not in order anyway
   succeed,      // nothing to do
   allocate_global,

@@ -36,10 +36,10 @@ std::string LaneCall::text(std::uint64_t address) const {
   return bytes.empty() ? "" : std::string(begin, strnlen(begin, bytes.size()));
 }
 
-bool LaneCall::put(std::uint64_t address, std::uint64_t value) const {
-  const std::span<const std::byte> bytes = memory(address);
-  if (bytes.size() < sizeof value) return false;
-  std::memcpy(const_cast<std::byte*>(bytes.data()), &value, sizeof value);
+bool LaneCall::store(std::uint64_t address, const void* from, std::size_t bytes) const {
+  const std::span<const std::byte> there = memory(address);
+  if (there.size() < bytes) return false;
+  std::memcpy(const_cast<std::byte*>(there.data()), from, bytes);
   return true;
 }
 
@@ -59,6 +59,13 @@ std::optional<Service> service_named(std::string_view function) {
           "EventRecordWithFlags", "EventDestroy"}) {
       if (name == other) return Service::succeed;
     }
+    if (name == "MemcpyAsync") return Service::copy_row;
+    if (name == "Memcpy2DAsync") return Service::copy_rows;
+    if (name == "MemsetAsync") return Service::set_row;
+    if (name == "Memset2DAsync") return Service::set_rows;
+    if (name == "GetDevice") return Service::device;
+    if (name == "GetDeviceCount") return Service::device_count;
+    if (name == "DeviceGetAttribute") return Service::device_attribute;
     if (name == "Malloc") return Service::allocate_global;
     if (name == "Free") return Service::free_global;
     return std::nullopt;

@@ -25,8 +25,14 @@ struct LaneCall {
   std::span<const std::byte> memory(std::uint64_t address) const;
   /// The text there, up to its zero.
   std::string text(std::uint64_t address) const;
-  /// Stores 64 bits there; false if the lane may not.
-  bool put(std::uint64_t address, std::uint64_t value) const;
+  /// Stores this there; false if the lane may not.
+  bool put(std::uint64_t address, std::uint64_t value) const {
+    return store(address, &value, sizeof value);
+  }
+  bool put(std::uint64_t address, int value) const { return store(address, &value, sizeof value); }
+
+ private:
+  bool store(std::uint64_t address, const void* from, std::size_t bytes) const;
 };
 
 class Services {

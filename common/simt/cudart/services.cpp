@@ -190,7 +190,10 @@ std::uint64_t KernelServices::launch(const LaneCall& call) {
 }
 
 std::uint64_t KernelServices::add_copy(Work copy, std::uint64_t stream) {
-  children_.push_back({.copy = std::move(copy), .is_last = stream == kTailLaunch});
+  ChildLaunch child;
+  child.copy = std::move(copy);
+  child.is_last = stream == kTailLaunch;
+  children_.push_back(std::move(child));
   return cudaSuccess;
 }
 

@@ -297,9 +297,13 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return on_stream("cudaStreamEndCapture", stream, [&] {
-    if (graph == nullptr) return cudaErrorInvalidValue;
-    *graph = nullptr;
     Capture* const capture = capture_of(stream);
+    // What was captured into a graph of the program's has its place.
+    const bool is_into = capture != nullptr && capture->into != capture->graph.get();
+    if (graph == nullptr && !is_into) return cudaErrorInvalidValue;
+    cudaGraph_t unused;
+    if (graph == nullptr) graph = &unused;
+    *graph = nullptr;
     if (capture == nullptr) return cudaErrorIllegalState;
     if (capture->origin != stream) return cudaErrorStreamCaptureUnmatched;
     capture->is_active = false;

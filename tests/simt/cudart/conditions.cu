@@ -51,7 +51,7 @@ static void a_body_goes_round(int* number) {
   cudaStreamCreate(&stream);
   cudaStreamBeginCaptureToGraph(stream, body[0], nullptr, nullptr, 0, cudaStreamCaptureModeGlobal);
   countdown<<<1, 1, 0, stream>>>(number, again);
-  cudaStreamEndCapture(stream, nullptr);
+  expect_error(cudaStreamEndCapture(stream, nullptr), cudaSuccess, __LINE__);
   cudaGraphExec_t ready;
   expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess, __LINE__);
   for (int launch = 0; launch < 2; ++launch) {

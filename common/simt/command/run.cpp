@@ -51,7 +51,8 @@ char** heed_options(char** words) {
 
 int run(char** words) {
   words = heed_options(words);
-  std::string folders = library_folder();
+  const std::filesystem::path folder = library_folder();
+  std::string folders = folder.string() + ":" + libraries_folder(folder).string();
   const char* const others = std::getenv("LD_LIBRARY_PATH");
   if (others != nullptr && *others != '\0') folders += std::string(":") + others;
   setenv("LD_LIBRARY_PATH", folders.c_str(), 1);

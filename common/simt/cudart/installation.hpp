@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <stdexcept>
+#include <string>
 
 namespace simt {
 
@@ -24,6 +25,13 @@ inline std::filesystem::path library_folder() {
   }
   throw std::runtime_error(std::string(kCudart) + " is neither in " + own.string() +
                            " nor in ../lib/simt from there: build it, or install it anew");
+}
+
+/// The folder of the libraries that samples call from the host, which need not be there; beside that of our libcudart, or
+/// in it.
+inline std::filesystem::path libraries_folder(const std::filesystem::path& library_folder) {
+  const std::filesystem::path inside = library_folder / "libraries";
+  return std::filesystem::exists(inside) ? inside : library_folder.parent_path() / "libraries";
 }
 
 }  // namespace simt

@@ -24,8 +24,13 @@ namespace fs = std::filesystem;
 
 // nvcc's linker of device code reads no text where it is told to look for an archive, as CMake tells it.
 void add(std::vector<std::string>& words, const std::string& word) {
-  const bool is_static = word == "-lcudart_static" || word.ends_with("/libcudart_static.a");
-  words.push_back(is_static ? "-lcudart" : word);
+  for (const std::string library : {"cudart", "cublas"}) {
+    if (word == "-l" + library + "_static" || word.ends_with("/lib" + library + "_static.a")) {
+      words.push_back("-l" + library);
+      return;
+    }
+  }
+  words.push_back(word);
 }
 
 // Of a file with options: words between blanks, which quotes keep together.

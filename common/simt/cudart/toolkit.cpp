@@ -25,7 +25,7 @@ constexpr int kOldestRelease = 13;
 
 // How the folder's name begins, which is made. The number changes with what is in it: one of another simcc in this place is
 // not taken. Findings are not told of files below "/cuda" (report/lines.cpp).
-constexpr const char* kNameBegins = "cuda-1-";
+constexpr const char* kNameBegins = "cuda-2-";
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -134,12 +134,24 @@ void write(const fs::path& name, const std::string& text) {
                                std::make_error_code(std::errc::io_error));
 }
 
-void link_all(const fs::path& from, const fs::path& to) {
+// All but the libraries of these names.
+void link_all(const fs::path& from, const fs::path& to,
+              const std::vector<std::string>& others = {}) {
   for (const fs::directory_entry& one : fs::directory_iterator(from)) {
     const std::string name = one.path().filename();
-    if (name.starts_with("libcudart") || name.starts_with("libcudadevrt")) continue;
+    const std::string library = name.substr(0, name.find_first_of("._"));
+    if (std::find(others.begin(), others.end(), library) != others.end()) continue;
     fs::create_symlink(one.path(), to / name);
   }
+}
+
+// Our libraries have no soname: what is linked with one by its whole name finds it by that, whoever calls the linker. CMake,
+// for one, takes no run path from nvcc. The runtime is linked statically unless nvcc is told otherwise.
+void lead_to(const fs::path& library, const fs::path& folder, const std::string& name) {
+  const std::string script = "INPUT(\"" + library.string() + "\")\n";
+  write(folder / (name + ".so"), script);
+  write(folder / (name + "_static.a"), script);
+  fs::create_symlink(library, folder / library.filename());
 }
 
 void make(const fs::path& made, const fs::path& library_folder, const Nvcc& nvcc) {
@@ -161,17 +173,15 @@ void make(const fs::path& made, const fs::path& library_folder, const Nvcc& nvcc
   fs::create_directory_symlink(include.parent_path(), made / "include");
   fs::create_directory_symlink(root / "nvvm", made / "nvvm");
   fs::create_directory_symlink("lib64", made / "lib");
+  const fs::path ours = libraries_folder(library_folder) / "libcublas.so.13";
+  std::vector<std::string> replaced = {"libcudart", "libcudadevrt"};
+  if (fs::exists(ours)) replaced.push_back("libcublas");
   const fs::path libraries = first_of(root, {"lib64", "lib", "targets/*/lib"});
-  if (!libraries.empty()) link_all(libraries, made / "lib64");
-  for (const char* const name : {kCudart, "libcudadevrt.a"}) {
-    fs::create_symlink(library_folder / name, made / "lib64" / name);
-  }
+  if (!libraries.empty()) link_all(libraries, made / "lib64", replaced);
+  lead_to(library_folder / kCudart, made / "lib64", "libcudart");
+  if (fs::exists(ours)) lead_to(ours, made / "lib64", "libcublas");
+  fs::create_symlink(library_folder / "libcudadevrt.a", made / "lib64" / "libcudadevrt.a");
   fs::create_symlink(library_folder / "dropped_names.h", made / "dropped_names.h");
-  // The library has no soname: what is linked with it by its whole name finds it by that, whoever calls the linker. CMake,
-  // for one, takes no run path from nvcc. nvcc links the static runtime unless it is told otherwise.
-  const std::string script = "INPUT(\"" + (library_folder / kCudart).string() + "\")\n";
-  write(made / "lib64" / "libcudart.so", script);
-  write(made / "lib64" / "libcudart_static.a", script);
 }
 
 bool is_whole(const fs::path& folder) { return fs::exists(folder / "bin" / "nvcc"); }

@@ -94,7 +94,7 @@ enum class Service : std::uint8_t {
   // Of launches by kernels (cuda_device_runtime_api.h):
   launch_buffer,  // where the arguments go: of a kernel, its blocks and threads, and dynamic shared memory
   launch,         // of what lies in a buffer, on a stream
-  copy_rows,      // cudaMemcpy2DAsync, and cudaMemcpyAsync of one row
+  copy_rows,  // cudaMemcpy2DAsync, and cudaMemcpyAsync of one row
   copy_row,
   set_rows,  // cudaMemset2DAsync, and cudaMemsetAsync of one row
   set_row,

@@ -1,0 +1,386 @@
+// cuBLAS as far as samples use it: plain loops on the host, in double precision. Operands are copied from the device and
+// results to it by the runtime library, in the handle's stream, so that bounds and what nobody wrote are checked; the work
+// itself is not counted, and a line on stderr says so. Unlike cuBLAS, a call waits for its stream.
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+// The handle's type is cuBLAS's; what is in it is ours.
+struct cublasContext {
+  cudaStream_t stream = nullptr;
+  cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
+  cublasMath_t math = CUBLAS_DEFAULT_MATH;
+};
+
+namespace {
+
+constexpr int kMajor = CUBLAS_VER_MAJOR, kMinor = CUBLAS_VER_MINOR, kPatch = CUBLAS_VER_PATCH;
+
+void say_once_what_this_is() {
+  static std::atomic_flag is_said;
+  if (is_said.test_and_set()) return;
+  std::fputs(
+      "simt: note: cuBLAS is a plain implementation on the host here: its results are right to "
+      "rounding, its traffic is not counted\n",
+      stderr);
+}
+
+// A failure ends the call, with its status.
+struct Failed {
+  cublasStatus_t status;
+};
+
+void require(bool is_right, cublasStatus_t status = CUBLAS_STATUS_INVALID_VALUE) {
+  if (!is_right) throw Failed{status};
+}
+void require(cudaError_t error) { require(error == cudaSuccess, CUBLAS_STATUS_EXECUTION_FAILED); }
+
+template <typename Call>
+cublasStatus_t status_of(cublasHandle_t handle, const Call& call) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  say_once_what_this_is();
+  try {
+    call();
+    return CUBLAS_STATUS_SUCCESS;
+  } catch (const Failed& failed) {
+    return failed.status;
+  } catch (const std::bad_alloc&) {
+    return CUBLAS_STATUS_ALLOC_FAILED;
+  }
+}
+
+// A matrix of the device, by columns, on the host: no more is read or written than its rows.
+template <typename T>
+class Matrix {
+ public:
+  Matrix(cublasHandle_t handle, const T* device, int rows, int columns, int leading)
+      : stream_(handle->stream), rows_(rows), columns_(columns), leading_(leading) {
+    require(rows >= 0 && columns >= 0 && leading >= (rows > 1 ? rows : 1));
+    cells_.resize(static_cast<std::size_t>(rows) * columns);
+    if (device != nullptr) copy(cells_.data(), rows, device, leading, cudaMemcpyDeviceToHost);
+  }
+  T& at(int row, int column) { return cells_[static_cast<std::size_t>(column) * rows_ + row]; }
+  void write_to(T* device) { copy(device, leading_, cells_.data(), rows_, cudaMemcpyHostToDevice); }
+
+ private:
+  void copy(T* to, int to_leading, const T* from, int from_leading, cudaMemcpyKind kind) {
+    if (cells_.empty()) return;
+    require(cudaMemcpy2DAsync(to, sizeof(T) * to_leading, from, sizeof(T) * from_leading,
+                              sizeof(T) * rows_, columns_, kind, stream_));
+    require(cudaStreamSynchronize(stream_));
+  }
+
+  cudaStream_t stream_;
+  int rows_, columns_, leading_;
+  std::vector<T> cells_;
+};
+
+// A vector is a matrix of one row: its stride is the leading dimension. With a negative one it is read from its end.
+template <typename T>
+class Vector {
+ public:
+  Vector(cublasHandle_t handle, const T* device, int length, int stride)
+      : cells_(handle, device, length > 0 ? 1 : 0, length > 0 ? length : 0, std::abs(stride)),
+        last_(length - 1),
+        is_reversed_(stride < 0) {
+    require(stride != 0);
+  }
+  T& operator[](int i) { return cells_.at(0, is_reversed_ ? last_ - i : i); }
+  void write_to(T* device) { cells_.write_to(device); }
+
+ private:
+  Matrix<T> cells_;
+  int last_;
+  bool is_reversed_;
+};
+
+template <typename T>
+T number(cublasHandle_t handle, const T* where) {
+  require(where != nullptr);
+  if (handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) return *where;
+  return Matrix<T>(handle, where, 1, 1, 1).at(0, 0);
+}
+
+template <typename T>
+void give(cublasHandle_t handle, T value, T* where) {
+  require(where != nullptr);
+  if (handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) {
+    *where = value;
+    return;
+  }
+  Matrix<T> its(handle, nullptr, 1, 1, 1);
+  its.at(0, 0) = value;
+  its.write_to(where);
+}
+
+// op(A), rows by columns.
+template <typename T>
+class Operand {
+ public:
+  Operand(cublasHandle_t handle, cublasOperation_t operation, const T* device, int rows,
+          int columns, int leading)
+      : is_turned_(operation != CUBLAS_OP_N),
+        cells_(handle, device, is_turned_ ? columns : rows, is_turned_ ? rows : columns, leading) {
+    require(operation == CUBLAS_OP_N || operation == CUBLAS_OP_T || operation == CUBLAS_OP_C);
+  }
+  double at(int row, int column) {
+    return is_turned_ ? cells_.at(column, row) : cells_.at(row, column);
+  }
+
+ private:
+  bool is_turned_;
+  Matrix<T> cells_;
+};
+
+// C = alpha op(A) op(B) + beta C. Where beta is 0, C is not read, where alpha is, neither A nor B.
+template <typename T>
+void gemm(cublasHandle_t handle, cublasOperation_t operation_a, cublasOperation_t operation_b,
+          int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, T beta, T* c,
+          int ldc) {
+  require(m >= 0 && n >= 0 && k >= 0);
+  Matrix<T> sum(handle, beta != T(0) ? c : nullptr, m, n, ldc);
+  const int depth = alpha != T(0) ? k : 0;
+  const bool reads = depth > 0 && m > 0 && n > 0;
+  Operand<T> left(handle, operation_a, reads ? a : nullptr, m, k, lda);
+  Operand<T> right(handle, operation_b, reads ? b : nullptr, k, n, ldb);
+  for (int column = 0; column < n; ++column) {
+    for (int row = 0; row < m; ++row) {
+      double products = 0;
+      for (int i = 0; i < depth; ++i) products += left.at(row, i) * right.at(i, column);
+      const double before = beta != T(0) ? double{beta} * sum.at(row, column) : 0;
+      sum.at(row, column) = static_cast<T>(alpha * products + before);
+    }
+  }
+  sum.write_to(c);
+}
+
+// y = alpha op(A) x + beta y, A of m rows and n columns.
+template <typename T>
+void gemv(cublasHandle_t handle, cublasOperation_t operation, int m, int n, T alpha, const T* a,
+          int lda, const T* x, int incx, T beta, T* y, int incy) {
+  const bool is_turned = operation != CUBLAS_OP_N;
+  const int rows = is_turned ? n : m, columns = is_turned ? m : n;
+  require(m >= 0 && n >= 0);
+  Vector<T> sum(handle, beta != T(0) ? y : nullptr, rows, incy);
+  const bool reads = alpha != T(0);
+  Operand<T> matrix(handle, operation, reads ? a : nullptr, rows, columns, lda);
+  Vector<T> factor(handle, reads ? x : nullptr, columns, incx);
+  for (int row = 0; row < rows; ++row) {
+    double products = 0;
+    for (int i = 0; reads && i < columns; ++i) products += matrix.at(row, i) * factor[i];
+    const double before = beta != T(0) ? double{beta} * sum[row] : 0;
+    sum[row] = static_cast<T>(alpha * products + before);
+  }
+  sum.write_to(y);
+}
+
+template <typename T>
+void axpy(cublasHandle_t handle, int n, T alpha, const T* x, int incx, T* y, int incy) {
+  Vector<T> from(handle, x, n, incx), to(handle, y, n, incy);
+  for (int i = 0; i < n; ++i) to[i] = static_cast<T>(double{alpha} * from[i] + to[i]);
+  to.write_to(y);
+}
+
+template <typename T>
+void scal(cublasHandle_t handle, int n, T alpha, T* x, int incx) {
+  Vector<T> its(handle, x, n, incx);
+  for (int i = 0; i < n; ++i) its[i] *= alpha;
+  its.write_to(x);
+}
+
+template <typename T>
+T dot(cublasHandle_t handle, int n, const T* x, int incx, const T* y, int incy) {
+  Vector<T> left(handle, x, n, incx), right(handle, y, n, incy);
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += double{left[i]} * right[i];
+  return static_cast<T>(sum);
+}
+
+template <typename T>
+T nrm2(cublasHandle_t handle, int n, const T* x, int incx) {
+  Vector<T> its(handle, x, n, incx);
+  double length = 0;
+  for (int i = 0; i < n; ++i) length = std::hypot(length, double{its[i]});
+  return static_cast<T>(length);
+}
+
+// The addresses of a batch are in memory of the device.
+template <typename T>
+std::vector<T*> addresses(cublasHandle_t handle, T* const* array, int count) {
+  require(count >= 0);
+  std::vector<T*> all(static_cast<std::size_t>(count));
+  if (count == 0) return all;
+  require(cudaMemcpyAsync(all.data(), array, sizeof(T*) * all.size(), cudaMemcpyDeviceToHost,
+                          handle->stream));
+  require(cudaStreamSynchronize(handle->stream));
+  return all;
+}
+
+cublasStatus_t copied(int rows, int columns, int size, const void* from, int from_leading, void* to,
+                      int to_leading, cudaMemcpyKind kind) {
+  if (rows < 0 || columns < 0 || size <= 0 || from_leading < 1 || to_leading < 1) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  if (rows == 0 || columns == 0) return CUBLAS_STATUS_SUCCESS;
+  const auto bytes = [&](int count) { return static_cast<std::size_t>(count) * size; };
+  const cudaError_t error = cudaMemcpy2D(to, bytes(to_leading), from, bytes(from_leading),
+                                         bytes(rows), static_cast<std::size_t>(columns), kind);
+  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
+}
+
+}  // namespace
+
+extern "C" {
+
+cublasStatus_t cublasCreate(cublasHandle_t* handle) {
+  if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *handle = new cublasContext;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDestroy(cublasHandle_t handle) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  delete handle;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) {
+  if (version == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *version = kMajor * 10000 + kMinor * 100 + kPatch;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+#define SIMT_PROPERTY(Set, Get, type, member)                    \
+  cublasStatus_t Set(cublasHandle_t handle, type value) {        \
+    if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED; \
+    handle->member = value;                                      \
+    return CUBLAS_STATUS_SUCCESS;                                \
+  }                                                              \
+  cublasStatus_t Get(cublasHandle_t handle, type* value) {       \
+    if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED; \
+    if (value == nullptr) return CUBLAS_STATUS_INVALID_VALUE;    \
+    *value = handle->member;                                     \
+    return CUBLAS_STATUS_SUCCESS;                                \
+  }
+
+SIMT_PROPERTY(cublasSetStream, cublasGetStream, cudaStream_t, stream)
+SIMT_PROPERTY(cublasSetPointerMode, cublasGetPointerMode, cublasPointerMode_t, pointer_mode)
+SIMT_PROPERTY(cublasSetMathMode, cublasGetMathMode, cublasMath_t, math)
+
+const char* cublasGetStatusName(cublasStatus_t status) {
+  switch (status) {
+#define SIMT_STATUS(name) \
+  case name:              \
+    return #name;
+    SIMT_STATUS(CUBLAS_STATUS_SUCCESS)
+    SIMT_STATUS(CUBLAS_STATUS_NOT_INITIALIZED)
+    SIMT_STATUS(CUBLAS_STATUS_ALLOC_FAILED)
+    SIMT_STATUS(CUBLAS_STATUS_INVALID_VALUE)
+    SIMT_STATUS(CUBLAS_STATUS_ARCH_MISMATCH)
+    SIMT_STATUS(CUBLAS_STATUS_MAPPING_ERROR)
+    SIMT_STATUS(CUBLAS_STATUS_EXECUTION_FAILED)
+    SIMT_STATUS(CUBLAS_STATUS_INTERNAL_ERROR)
+    SIMT_STATUS(CUBLAS_STATUS_NOT_SUPPORTED)
+    SIMT_STATUS(CUBLAS_STATUS_LICENSE_ERROR)
+#undef SIMT_STATUS
+  }
+  return "unknown";
+}
+
+const char* cublasGetStatusString(cublasStatus_t status) { return cublasGetStatusName(status); }
+
+cublasStatus_t cublasSetVector(int n, int size, const void* from, int from_stride, void* to,
+                               int to_stride) {
+  return copied(1, n, size, from, from_stride, to, to_stride, cudaMemcpyHostToDevice);
+}
+
+cublasStatus_t cublasGetVector(int n, int size, const void* from, int from_stride, void* to,
+                               int to_stride) {
+  return copied(1, n, size, from, from_stride, to, to_stride, cudaMemcpyDeviceToHost);
+}
+
+cublasStatus_t cublasSetMatrix(int rows, int columns, int size, const void* from, int from_leading,
+                               void* to, int to_leading) {
+  return copied(rows, columns, size, from, from_leading, to, to_leading, cudaMemcpyHostToDevice);
+}
+
+cublasStatus_t cublasGetMatrix(int rows, int columns, int size, const void* from, int from_leading,
+                               void* to, int to_leading) {
+  return copied(rows, columns, size, from, from_leading, to, to_leading, cudaMemcpyDeviceToHost);
+}
+
+// Of each type: S and D.
+#define SIMT_ROUTINES(Type, T)                                                                     \
+  cublasStatus_t cublas##Type##gemm(cublasHandle_t handle, cublasOperation_t operation_a,          \
+                                    cublasOperation_t operation_b, int m, int n, int k,            \
+                                    const T* alpha, const T* a, int lda, const T* b, int ldb,      \
+                                    const T* beta, T* c, int ldc) {                                \
+    return status_of(handle, [&] {                                                                 \
+      gemm<T>(handle, operation_a, operation_b, m, n, k, number(handle, alpha), a, lda, b, ldb,    \
+              number(handle, beta), c, ldc);                                                       \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublas##Type##gemmBatched(                                                        \
+      cublasHandle_t handle, cublasOperation_t operation_a, cublasOperation_t operation_b, int m,  \
+      int n, int k, const T* alpha, const T* const a[], int lda, const T* const b[], int ldb,      \
+      const T* beta, T* const c[], int ldc, int count) {                                           \
+    return status_of(handle, [&] {                                                                 \
+      const auto all_a = addresses(handle, a, count), all_b = addresses(handle, b, count);         \
+      const auto all_c = addresses(handle, c, count);                                              \
+      for (std::size_t i = 0; i < all_a.size(); ++i) {                                             \
+        gemm<T>(handle, operation_a, operation_b, m, n, k, number(handle, alpha), all_a[i], lda,   \
+                all_b[i], ldb, number(handle, beta), all_c[i], ldc);                               \
+      }                                                                                            \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublas##Type##gemmStridedBatched(                                                 \
+      cublasHandle_t handle, cublasOperation_t operation_a, cublasOperation_t operation_b, int m,  \
+      int n, int k, const T* alpha, const T* a, int lda, long long int stride_a, const T* b,       \
+      int ldb, long long int stride_b, const T* beta, T* c, int ldc, long long int stride_c,       \
+      int count) {                                                                                 \
+    return status_of(handle, [&] {                                                                 \
+      require(count >= 0);                                                                         \
+      for (int i = 0; i < count; ++i) {                                                            \
+        gemm<T>(handle, operation_a, operation_b, m, n, k, number(handle, alpha),                  \
+                a + i * stride_a, lda, b + i * stride_b, ldb, number(handle, beta),                \
+                c + i * stride_c, ldc);                                                            \
+      }                                                                                            \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublas##Type##gemv(cublasHandle_t handle, cublasOperation_t operation, int m,     \
+                                    int n, const T* alpha, const T* a, int lda, const T* x,        \
+                                    int incx, const T* beta, T* y, int incy) {                     \
+    return status_of(handle, [&] {                                                                 \
+      gemv<T>(handle, operation, m, n, number(handle, alpha), a, lda, x, incx,                     \
+              number(handle, beta), y, incy);                                                      \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublas##Type##axpy(cublasHandle_t handle, int n, const T* alpha, const T* x,      \
+                                    int incx, T* y, int incy) {                                    \
+    return status_of(handle,                                                                       \
+                     [&] { axpy<T>(handle, n, number(handle, alpha), x, incx, y, incy); });        \
+  }                                                                                                \
+  cublasStatus_t cublas##Type##scal(cublasHandle_t handle, int n, const T* alpha, T* x,            \
+                                    int incx) {                                                    \
+    return status_of(handle, [&] { scal<T>(handle, n, number(handle, alpha), x, incx); });         \
+  }                                                                                                \
+  cublasStatus_t cublas##Type##dot(cublasHandle_t handle, int n, const T* x, int incx, const T* y, \
+                                   int incy, T* result) {                                          \
+    return status_of(handle, [&] { give(handle, dot<T>(handle, n, x, incx, y, incy), result); });  \
+  }                                                                                                \
+  cublasStatus_t cublas##Type##nrm2(cublasHandle_t handle, int n, const T* x, int incx,            \
+                                    T* result) {                                                   \
+    return status_of(handle, [&] { give(handle, nrm2<T>(handle, n, x, incx), result); });          \
+  }
+
+SIMT_ROUTINES(S, float)
+SIMT_ROUTINES(D, double)
+
+}  // extern "C"

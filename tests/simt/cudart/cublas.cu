@@ -1,0 +1,93 @@
+// What samples call of cuBLAS, on whole numbers, so that every sum is exact. With an argument: a product whose result does
+// not fit.
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <vector>
+
+int wrong = 0;
+
+void check(bool is_right, const char* what) {
+  if (is_right) return;
+  std::printf("wrong: %s\n", what);
+  ++wrong;
+}
+
+template <typename T>
+struct Device {
+  explicit Device(const std::vector<T>& values) : size(values.size()) {
+    cudaMalloc(&data, size * sizeof(T));
+    cudaMemcpy(data, values.data(), size * sizeof(T), cudaMemcpyHostToDevice);
+  }
+  ~Device() { cudaFree(data); }
+  std::vector<T> values() const {
+    std::vector<T> all(size);
+    cudaMemcpy(all.data(), data, size * sizeof(T), cudaMemcpyDeviceToHost);
+    return all;
+  }
+  std::size_t size;
+  T* data = nullptr;
+};
+
+int main(int argc, char**) {
+  cublasHandle_t handle;
+  check(cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS, "create");
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  check(cublasSetStream(handle, stream) == CUBLAS_STATUS_SUCCESS, "stream");
+  const float one = 1, two = 2, zero = 0;
+  const double one_d = 1, three_d = 3;
+
+  // By columns: a = (1 3 5; 2 4 6), b = (1 4; 2 5; 3 6), and c with a row below that is not of it.
+  const Device<float> a({1, 2, 3, 4, 5, 6}), b({1, 2, 3, 4, 5, 6}), c({7, 7, -1, 7, 7, -1});
+  if (argc > 1) {
+    cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 3, &one, a.data, 2, b.data, 3, &zero,
+                c.data, 6);
+    return 0;
+  }
+  check(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 3, &two, a.data, 2, b.data, 3, &one,
+                    c.data, 3) == CUBLAS_STATUS_SUCCESS,
+        "sgemm's status");
+  check(c.values() == std::vector<float>{51, 63, -1, 105, 135, -1}, "sgemm");
+  const Device<double> a_d({1, 2, 3, 4, 5, 6}), c_d({1, 1, 1, 1, 1, 1, 1, 1, 1});
+  cublasDgemm(handle, CUBLAS_OP_T, CUBLAS_OP_N, 3, 3, 2, &one_d, a_d.data, 2, a_d.data, 2, &three_d,
+              c_d.data, 3);
+  check(c_d.values() == std::vector<double>{8, 14, 20, 14, 28, 42, 20, 42, 64}, "dgemm");
+  check(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 3, &one, a.data, 1, b.data, 3, &zero,
+                    c.data, 3) == CUBLAS_STATUS_INVALID_VALUE,
+        "a leading dimension that is too small");
+
+  const Device<float> many({1, 2, 3, 4}), products({0, 0});
+  cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_T, 1, 1, 2, &one, many.data, 1, 2,
+                            many.data, 1, 0, &zero, products.data, 1, 1, 2);
+  check(products.values() == std::vector<float>{5, 11}, "strided batch");
+  const Device<float*> left({many.data + 2, many.data}), right({many.data, many.data + 2}),
+      results({products.data, products.data + 1});
+  cublasSgemmBatched(handle, CUBLAS_OP_T, CUBLAS_OP_N, 1, 1, 2, &two, left.data, 2, right.data, 2,
+                     &zero, results.data, 1, 2);
+  check(products.values() == std::vector<float>{22, 22}, "batch");
+
+  const Device<float> x({1, 0, 2, 0, 3}), y({10, 20});
+  cublasSgemv(handle, CUBLAS_OP_N, 2, 3, &one, a.data, 2, x.data, 2, &two, y.data, 1);
+  check(y.values() == std::vector<float>{42, 68}, "sgemv");
+  cublasSgemv(handle, CUBLAS_OP_T, 2, 3, &one, a.data, 2, y.data, 1, &zero, x.data, 2);
+  check(x.values() == std::vector<float>{178, 0, 398, 0, 618}, "sgemv of the transpose");
+  cublasSaxpy(handle, 2, &two, y.data, -1, products.data, 1);
+  check(products.values() == std::vector<float>{158, 106}, "saxpy from the end");
+  cublasSscal(handle, 2, &two, products.data, 1);
+  check(products.values() == std::vector<float>{316, 212}, "sscal");
+  float sum = 0;
+  cublasSdot(handle, 2, y.data, 1, many.data, 2, &sum);
+  check(sum == 42 + 3 * 68, "sdot");
+  const Device<double> sides({3, 4}), length({0});
+  cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE);
+  cublasDnrm2(handle, 2, sides.data, 1, length.data);
+  cublasDscal(handle, 2, length.data, sides.data, 1);
+  check(length.values() == std::vector<double>{5}, "dnrm2, to the device");
+  check(sides.values() == std::vector<double>{15, 20}, "dscal, from the device");
+  check(cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS, "destroy");
+  check(cublasSscal(nullptr, 1, &one, x.data, 1) == CUBLAS_STATUS_NOT_INITIALIZED, "no handle");
+  cudaStreamDestroy(stream);
+  std::printf(wrong == 0 ? "all right\n" : "%d wrong\n", wrong);
+}

@@ -18,8 +18,10 @@ int run_toolkit(const BuildFolder& build) {
     throw CannotRun("simcc needs nvcc of CUDA 13, libzstd and libbacktrace (./halo doctor)");
   }
   Progress progress(Progress::Elsewhere::lines);
-  const std::vector<fs::path> needed = {simcc, folder / "simt", folder / "libcudart.so.13",
-                                        folder / "libsimt-debug.so", folder / "libcudadevrt.a"};
+  std::vector<fs::path> needed = {simcc, folder / "simt", folder / "libcudart.so.13",
+                                  folder / "libsimt-debug.so", folder / "libcudadevrt.a"};
+  const fs::path cublas = folder.parent_path() / "libraries" / "libcublas.so.13";
+  if (build.makes(cublas)) needed.push_back(cublas);
   if (!build_all(build, needed, "simcc", progress).empty()) {
     throw WrongUse("simcc does not compile");
   }

@@ -154,6 +154,12 @@ void lead_to(const fs::path& library, const fs::path& folder, const std::string&
   fs::create_symlink(library, folder / library.filename());
 }
 
+// Empty where it was not built.
+fs::path our_cublas(const fs::path& library_folder) {
+  const fs::path library = libraries_folder(library_folder) / "libcublas.so.13";
+  return fs::exists(library) ? library : fs::path();
+}
+
 void make(const fs::path& made, const fs::path& library_folder, const Nvcc& nvcc) {
   // A script may have been called, or what stands before the compiler: it says itself where it is.
   const std::string said = rest_of_line(said_by(nvcc.program, "-v __simt"), "TOP=");
@@ -173,13 +179,13 @@ void make(const fs::path& made, const fs::path& library_folder, const Nvcc& nvcc
   fs::create_directory_symlink(include.parent_path(), made / "include");
   fs::create_directory_symlink(root / "nvvm", made / "nvvm");
   fs::create_directory_symlink("lib64", made / "lib");
-  const fs::path ours = libraries_folder(library_folder) / "libcublas.so.13";
+  const fs::path cublas = our_cublas(library_folder);
   std::vector<std::string> replaced = {"libcudart", "libcudadevrt"};
-  if (fs::exists(ours)) replaced.push_back("libcublas");
+  if (!cublas.empty()) replaced.push_back("libcublas");
   const fs::path libraries = first_of(root, {"lib64", "lib", "targets/*/lib"});
   if (!libraries.empty()) link_all(libraries, made / "lib64", replaced);
   lead_to(library_folder / kCudart, made / "lib64", "libcudart");
-  if (fs::exists(ours)) lead_to(ours, made / "lib64", "libcublas");
+  if (!cublas.empty()) lead_to(cublas, made / "lib64", "libcublas");
   fs::create_symlink(library_folder / "libcudadevrt.a", made / "lib64" / "libcudadevrt.a");
   fs::create_symlink(library_folder / "dropped_names.h", made / "dropped_names.h");
 }
@@ -219,8 +225,9 @@ fs::path simulated_toolkit(const fs::path& library_folder, const std::string& wa
                              ": linkers do not take this name: move it to another folder");
   }
   const std::string name =
-      kNameBegins + std::to_string(std::hash<std::string>{}(library + '\n' + nvcc.program.string() +
-                                                            '\n' + nvcc.release));
+      kNameBegins +
+      std::to_string(std::hash<std::string>{}(library + '\n' + our_cublas(library_folder).string() +
+                                              '\n' + nvcc.program.string() + '\n' + nvcc.release));
   std::vector<fs::path> folders = {library_folder / name};
   if (const fs::path cache = cache_folder(); !cache.empty()) {
     // CMake takes no folder from nvcc that has a blank in its name, nvcc itself no file that has a comma.

@@ -72,6 +72,7 @@ TEST_CASE("06_conv2d_direct: traffic is as predicted") {
 }
 
 TEST_CASE("06_conv2d_direct: what a variant does not take, it names") {
+  test::usable_backend();  // few_channels asks what the GPU holds
   const ConvLayer plain({.H = 9, .W = 9, .R = 3, .S = 3});
   for (const Conv2dVariant& each : conv2d_direct::stage().variants) {
     INFO(each.name);

@@ -14,6 +14,7 @@ TEST_CASE("windows: trials reach all lines, and every layer is right, without ha
 }
 
 TEST_CASE("windows: the cost of one channel, by hand") {
+  test::usable_backend();  // the plan asks what the GPU holds
   // 3 filters on a map of 8 x 8: 2 quads by 8 rows of threads, 16 of a warp.
   const ConvLayer layer({.H = 8, .W = 8, .K = 3, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
   const auto counters = convolve::store_bound().predict(layer);
@@ -29,6 +30,7 @@ TEST_CASE("windows: the cost of one channel, by hand") {
 }
 
 TEST_CASE("windows: the cost of windows of three channels, by hand") {
+  test::usable_backend();  // the plan asks what the GPU holds
   // 8 x 8 outputs of 2 filters: four pairs of rows by two quads of threads, 8 of a warp, in one block.
   const ConvLayer layer(
       {.C = 3, .H = 8, .W = 8, .K = 2, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});

@@ -418,6 +418,7 @@ TEST_CASE("LeNet in one kernel: each layer right, and the traffic as predicted")
 }
 
 TEST_CASE("layers on chip in one kernel: what it does not take is refused, in one line") {
+  test::usable_backend();  // it asks what the GPU holds
   const SeveralVariant variant = on_chip_variants().front();
   const auto refusal = [&](const Network& network) { return variant.refuses(network.layers()); };
   const auto begins = [](int C, int size = 1) {

@@ -668,7 +668,7 @@ def course_map():
     d = Drawing(940, 452, "The map of the course",
                 "Stages 00 to 05, one dimension, twelve hours, follow each other. 06 to 09, layers, twelve hours: 06 "
                 "after 04, then 07 and 08, or 09. 10 to 13, layouts and networks, twelve hours: 10 after 06, then 11 "
-                "and 13; 12, softmax, needs 04 only, and 13 needs it. Measuring, eight hours, can be read at any time.")
+                "and 13; 12, softmax, needs 04 only, and 13 needs it. Measuring, seven hours, can be read at any time.")
     w, h = 118, 54
     words = {"00": "first program", "01": "loop on a CPU", "02": "a thread for each", "03": "constant mask",
              "04": "tile and halo", "05": "halo by the cache", "06": "two dimensions", "07": "one channel: plan",
@@ -704,7 +704,7 @@ def course_map():
                             (312, "layouts and networks", "12 hours")):
         d.text(18, y + (0 if y == 30 else 30), track, 15, "start", bold=True)
         d.text(922, y + (0 if y == 30 else 30), hours, 14, "end", colour=GREY)
-    d.text(18, 420, "measuring, at any time: 8 hours", 14, "start", colour=GREY)
+    d.text(18, 420, "measuring, at any time: 7 hours", 14, "start", colour=GREY)
     d.text(542, 420, "needs 04 only", 12, "end", colour=GREY)
     return d
 

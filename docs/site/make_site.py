@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the site from the pages, with MkDocs and its theme Material.
 
-    docs/site/make_site.py --out DIR [--root DIR] [--halo PROGRAM]
+    docs/site/make_site.py --out DIR [--root DIR] [--halo PROGRAM] [--repository URL]
 
 Only what the navigation of mkdocs.yml.in names is published, with the pictures and files that those pages
 link, and the exercises. A link that leaves docs/ leads to a page that shows the file. The comments by
@@ -10,6 +10,7 @@ The site is read from disk as well: search too, by local_search.js. The words th
 meaning on hover, where they first occur in a section of a page. Files of results are shown as PROGRAM makes a page of them
 (`halo report FILE --html`), and listed; of all measured kernels there is one roofline (roofline.py); without it as they are. Where a page says `<!-- trace: NAME -->` it shows the
 page of `halo trace` with what docs/results/traces/NAME.json keeps; where it says `<!-- stepper: NAME -->`, site.js draws.
+With --repository each page links its source there, to be edited, and the header the repository.
 
 Exit status: 0 built, 1 something is wrong with a page (one line each), 2 wrong use, 77 MkDocs or Material is
 not installed.
@@ -84,6 +85,28 @@ def first_in_section(html):
         return ABBREVIATION.sub(one, section)
 
     return "".join(thinned(section) for section in re.split(r"(?=<h[12]\b)", html))
+
+
+LAYER = re.compile(r"(?<![\w-])\d+(?:-\d+){3,}(?:-(?:[sp]\d+|ceil))*(?![\w-])")
+INDEXED = re.compile(r"(?<!\w)([NV])_(\w+)")
+FORMULA = re.compile(r"<p>(?=[a-z]+(?:\[\w\])+ = |[A-Z] = ⌊)")
+
+
+def typeset(html):
+    """Names of layers stay on one line, N_SM gets its index, and a paragraph that is a formula its class."""
+    inside, out = [], []
+    for part in re.split(r"(<!--.*?-->|<[^>]+>)", FORMULA.sub('<p class="formula">', html), flags=re.S):
+        tag = re.match(r"<(/?)(script|style|svg|title|pre|code)\b", part)
+        if tag and not tag[1]:
+            inside.append(tag[2])
+        elif tag and inside and inside[-1] == tag[2]:
+            inside.pop()
+        if not part.startswith("<") and inside in ([], ["code"]):
+            part = LAYER.sub(r'<span class="layer">\g<0></span>', part)
+            if not inside:
+                part = INDEXED.sub(r"\1<sub>\2</sub>", part)
+        out.append(part)
+    return "".join(out)
 
 
 def outside_code(line, change):
@@ -230,7 +253,7 @@ class Site:
 
 def navigation(root):
     """mkdocs.yml's text, with stages and exercises filled in, without pages that this copy lacks."""
-    stages, taken = [], set()
+    stages, tuned, taken = [], [], set()
     with open(root / "stages" / "course.csv", encoding="utf-8") as file:
         for row in csv.DictReader(line for line in file if not line.startswith("#")):
             page, title = row["page"], row["title"]
@@ -238,14 +261,14 @@ def navigation(root):
                 continue
             stages.append(f"      - {page[:2]} {title}: {page}.md")
             taken.add(page)
-            tuned = f"{page[:2]}_tuned"
-            if tuned not in taken and (root / "docs" / f"{tuned}.md").is_file():
-                stages.append(f"      - {page[:2]}, tuned: {tuned}.md")
-                taken.add(tuned)
+            if f"{page[:2]}_tuned" not in taken and (root / "docs" / f"{page[:2]}_tuned.md").is_file():
+                tuned.append(f"      - {page[:2]}, tuned: {page[:2]}_tuned.md")
+                taken.add(f"{page[:2]}_tuned")
     exercises = [f"      - exercises/{folder.name}.md"
                  for folder in sorted((root / "exercises").iterdir()) if (folder / "README.md").is_file()]
     text = (HERE / "mkdocs.yml.in").read_text(encoding="utf-8")
-    text = text.replace("@STAGES@", "\n".join(stages)).replace("@EXERCISES@", "\n".join(exercises))
+    text = text.replace("@STAGES@", "\n".join(stages)).replace("@TUNED@", "\n".join(tuned))
+    text = text.replace("@EXERCISES@", "\n".join(exercises))
     lines, pages, absent = [], [], []
     for line in text.split("\n"):
         found = NAV_PAGE.match(line)
@@ -281,7 +304,16 @@ def use_python_of_mkdocs():
         os.execv(words[0], words + [os.path.abspath(__file__)] + sys.argv[1:])
 
 
-def build(root, out, halo=None):
+def repository_links(url, done):
+    """mkdocs.yml's lines: the header's link, and for each page where its source is edited."""
+    edit = f"{url}/-/edit/main/" if "gitlab" in url else f"{url}/edit/main/"
+    sources = {at: edit + path for path, at in done.items() if at.endswith(".md")}
+    name = "/".join(url.split("/")[3:]) or url
+    return (f"repo_url: {json.dumps(url)}\nrepo_name: {json.dumps(name)}\nedit_uri: ''\n"
+            f"extra: {json.dumps({'sources': sources})}\n")
+
+
+def build(root, out, halo=None, repository=None):
     text, published, absent = navigation(root)
     text = text.replace("@RESULTS@\n", "  - Results: results/all_rows.md\n" if halo else "")
     text = text.replace("@ROOFLINE@", "results/roofline.md")
@@ -298,6 +330,8 @@ def build(root, out, halo=None):
     what.publish()
     for name in ("site.css", "site.js", "local_search.js"):
         shutil.copyfile(HERE / name, pages / name)
+    if repository:
+        text += repository_links(repository.rstrip("/"), what.done)
     config = out / "mkdocs.yml"
     config.write_text(text.replace("@PAGES@", str(pages)).replace("@SITE@", str(site))
                       .replace("@THEME@", str(HERE / "theme")), encoding="utf-8")
@@ -313,7 +347,7 @@ def build(root, out, halo=None):
         return problems + [f"site: {line}" for line in said or [done.stderr.strip()[-400:]]], site, True
 
     for page in site.rglob("*.html"):
-        page.write_text(first_in_section(page.read_text(encoding="utf-8")), encoding="utf-8")
+        page.write_text(typeset(first_in_section(page.read_text(encoding="utf-8"))), encoding="utf-8")
 
     # What search reads from disk, where a page may not load a file.
     index = site / "search" / "search_index.json"
@@ -327,14 +361,17 @@ def main(argv=None):
     parser.add_argument("--root", type=pathlib.Path, default=HERE.parents[1])
     parser.add_argument("--out", type=pathlib.Path, required=True, help="gets site/index.html")
     parser.add_argument("--halo", type=pathlib.Path, help="the program that makes pages of results")
+    parser.add_argument("--repository", metavar="URL", help="where the course's repository is on the web")
     arguments = parser.parse_args(argv)
+    if arguments.repository and not re.fullmatch(r"https?://[^\s\"'<>]+", arguments.repository):
+        parser.error(f"--repository wants an address such as https://example.org/owner/halo, not {arguments.repository}")
     if not has_material():
         use_python_of_mkdocs()
         print("the site needs MkDocs and its theme Material: apt-get install mkdocs mkdocs-material",
               file=sys.stderr)
         return 77
     problems, site, failed = build(arguments.root.resolve(), arguments.out.resolve(),
-                                   arguments.halo.resolve() if arguments.halo else None)
+                                   arguments.halo.resolve() if arguments.halo else None, arguments.repository)
     # The copy for students leaves some pages out, on purpose.
     whole = (arguments.root / "tests" / "docs").is_dir()
     for line in problems if whole or failed else []:

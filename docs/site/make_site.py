@@ -9,7 +9,8 @@ which check_docs.py keeps pages and results in step are left out: Markdown takes
 The site is read from disk as well: search too, by local_search.js. The words that docs/notation.md explains in bold show their
 meaning on hover, where they first occur in a section of a page. Files of results are shown as PROGRAM makes a page of them
 (`halo report FILE --html`), and listed; of all measured kernels there is one roofline (roofline.py); without it as they are. Where a page says `<!-- trace: NAME -->` it shows the
-page of `halo trace` with what docs/results/traces/NAME.json keeps; where it says `<!-- stepper: NAME -->`, site.js draws.
+page of `halo trace` with what docs/results/traces/NAME.json keeps; where it says `<!-- stepper: NAME -->`, site.js draws; where it
+says `<!-- slides -->`, the slides are linked that make_slides.py makes.
 With --repository each page links its source there, to be edited, and the header the repository.
 
 Exit status: 0 built, 1 something is wrong with a page (one line each), 2 wrong use, 77 MkDocs or Material is
@@ -29,13 +30,13 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import make_slides  # noqa: E402
 import roofline  # noqa: E402
+from pages import COMMENT, FENCE, LINK, outside_code, typeset, use_python_of_mkdocs  # noqa: E402
 
-FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
-COMMENT = re.compile(r"<!--\s*/?(?:excerpt|table|contest|report|findings|value)\b.*?-->")
+SLIDES = "<!-- slides -->"
 TRACE = re.compile(r"<!-- trace: (\w+) -->")
 STEPPER = re.compile(r"<!-- stepper: (\w+) -->")
-LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 NAV_PAGE = re.compile(r"^\s*- (?:.*: )?(\S+\.md)$")
 LANGUAGES = {".cu": "cpp", ".cuh": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".h": "cpp", ".py": "python",
              ".sh": "sh", ".json": "json", ".sarif": "json"}
@@ -87,41 +88,13 @@ def first_in_section(html):
     return "".join(thinned(section) for section in re.split(r"(?=<h[12]\b)", html))
 
 
-LAYER = re.compile(r"(?<![\w-])\d+(?:-\d+){3,}(?:-(?:[sp]\d+|ceil))*(?![\w-])")
-INDEXED = re.compile(r"(?<!\w)([NV])_(\w+)")
-FORMULA = re.compile(r"<p>(?=[a-z]+(?:\[\w\])+ = |[A-Z] = ⌊)")
-
-
-def typeset(html):
-    """Names of layers stay on one line, N_SM gets its index, and a paragraph that is a formula its class."""
-    inside, out = [], []
-    for part in re.split(r"(<!--.*?-->|<[^>]+>)", FORMULA.sub('<p class="formula">', html), flags=re.S):
-        tag = re.match(r"<(/?)(script|style|svg|title|pre|code)\b", part)
-        if tag and not tag[1]:
-            inside.append(tag[2])
-        elif tag and inside and inside[-1] == tag[2]:
-            inside.pop()
-        if not part.startswith("<") and inside in ([], ["code"]):
-            part = LAYER.sub(r'<span class="layer">\g<0></span>', part)
-            if not inside:
-                part = INDEXED.sub(r"\1<sub>\2</sub>", part)
-        out.append(part)
-    return "".join(out)
-
-
-def outside_code(line, change):
-    """The line with `change` applied to all but its inline code."""
-    parts = re.split(r"(`+[^`]*`+)", line)
-    return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))
-
-
 class Site:
     """What is published, by its path in the repository, and what is wrong with it."""
 
     def __init__(self, root, pages, halo):
         self.root, self.pages, self.halo = root, pages, halo
         self.words = glossary(root)
-        self.done, self.waiting, self.problems = {}, [], []
+        self.done, self.waiting, self.problems, self.slides = {}, [], [], {}
 
     def problem(self, text):
         self.problems.append(text)
@@ -187,6 +160,15 @@ class Site:
         relative = os.path.relpath(f"traces/{name}.html", os.path.dirname(self.done[page]))
         return f'<iframe class="trace" src="{relative}" title="A trace to step through" loading="lazy"></iframe>'
 
+    def make_slides(self):
+        """Slides for each week of the syllabus, which a student's copy has not."""
+        if (self.root / "docs" / "syllabus.md").is_file():
+            self.slides, problems = make_slides.make(self.root, self.pages / "slides")
+            self.problems += problems
+
+    def links_to_slides(self):
+        return ", ".join(f'<a href="slides/{name}">week {week}</a>' for week, name in self.slides.items())
+
     def list_results(self):
         """Writes the page that lists all pages of results."""
         lines = ["# Results", "", "Every row that the pages quote, to filter and to compare.", "",
@@ -221,6 +203,7 @@ class Site:
             if fence is None and not found:
                 plain = outside_code(line, lambda text: COMMENT.sub("", text))
                 plain = TRACE.sub(lambda found: self.embedded(path, found[1]), plain)
+                plain = plain.replace(SLIDES, self.links_to_slides())
                 plain = STEPPER.sub(r'<div class="stepper" data-stepper="\1"></div>', plain)
                 if plain == line or plain.strip():
                     prose.append(plain.replace("<details>", '<details markdown="1">'))
@@ -295,15 +278,6 @@ def has_material():
     return "material" in get_theme_names()
 
 
-def use_python_of_mkdocs():
-    """Goes on in the Python that the program mkdocs runs in, where that is another one."""
-    program = shutil.which("mkdocs")
-    first = open(program, encoding="utf-8").readline() if program else ""
-    words = first[2:].split() if first.startswith("#!") else []
-    if words and os.path.realpath(words[0]) != os.path.realpath(sys.executable):
-        os.execv(words[0], words + [os.path.abspath(__file__)] + sys.argv[1:])
-
-
 def repository_links(url, done):
     """mkdocs.yml's lines: the header's link, and for each page where its source is edited."""
     edit = f"{url}/-/edit/main/" if "gitlab" in url else f"{url}/edit/main/"
@@ -327,6 +301,7 @@ def build(root, out, halo=None, repository=None):
     (pages / "results" / "roofline.md").write_text(roofline.roofline(root), encoding="utf-8")
     if halo:
         what.list_results()
+    what.make_slides()
     what.publish()
     for name in ("site.css", "site.js", "local_search.js"):
         shutil.copyfile(HERE / name, pages / name)
@@ -346,7 +321,7 @@ def build(root, out, halo=None, repository=None):
     if done.returncode != 0:
         return problems + [f"site: {line}" for line in said or [done.stderr.strip()[-400:]]], site, True
 
-    for page in site.rglob("*.html"):
+    for page in (page for page in site.rglob("*.html") if page.parent.name != "slides"):
         page.write_text(typeset(first_in_section(page.read_text(encoding="utf-8"))), encoding="utf-8")
 
     # What search reads from disk, where a page may not load a file.

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""The site as a class uses it: its order, names of layers and formulas, links to the repository.
+"""The site as a class uses it: slides, the order of its pages, names of layers and formulas, links to the repository.
 
 What stands in the built site is tried on one that is built here. Exit status: 0 good, 1 a test failed, 77 the site could not be
 built or no browser was found, and what needs neither is good.
 """
 
+import base64
 import csv
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MAKE_SITE = ROOT / "docs" / "site" / "make_site.py"
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 import make_site  # noqa: E402
+import make_slides  # noqa: E402
 
 REPOSITORY = "https://example.org/owner/halo"
 SITE = None  # where it was built
@@ -89,6 +92,84 @@ class Repository(unittest.TestCase):
         self.assertIn("--repository wants an address such as", done.stderr.splitlines()[-1])
 
 
+PAGE = """\
+# 99 · A page
+
+After this page you can
+
+- read.
+
+## The idea
+
+One [link](x.md) in
+the first. And a second.
+
+![A figure](figures/a.svg)
+
+1. one
+
+   more of one
+2. two
+
+<!-- excerpt: stages/99/1_a.cu kernel -->
+```cpp
+## no heading
+```
+
+```text
+second
+```
+
+<details markdown="1">
+<summary>Answers</summary>
+
+1. folded
+
+</details>
+
+| a |
+|---|
+| <!-- value: x -->7<!-- /value --> |
+
+In one breath: short. Next: [other](y.md).
+"""
+
+
+class Parts(unittest.TestCase):
+    """What a slide takes of a page."""
+
+    def setUp(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "page.md"
+            path.write_text(PAGE, encoding="utf-8")
+            self.title, self.sections = make_slides.read_page(path)
+
+    def take(self, part, heading="The idea"):
+        return make_slides.take("docs/page.md", self.sections, heading, part)
+
+    def test_parts_are_found_by_heading_kind_and_number(self):
+        self.assertEqual(self.title, "99 · A page")
+        self.assertEqual(self.take("sentence"), "One [link](x.md) in\nthe first.")
+        self.assertEqual(self.take("figure"), "![A figure](figures/a.svg)")
+        self.assertEqual(self.take("list"), "1. one\n\n   more of one\n2. two")
+        self.assertEqual(self.take("code 2"), "```text\nsecond\n```")
+        self.assertEqual(self.take("code kernel"), "```cpp\n## no heading\n```")
+        self.assertEqual(self.take("answers"), "1. folded")
+        self.assertEqual(self.take("table"), "| a |\n|---|\n| 7 |")
+        self.assertEqual(self.take("list", ""), "- read.")
+
+    def test_what_is_not_there_is_named(self):
+        for part, heading in (("list 2", "The idea"), ("code main", "The idea"), ("list", "An idea"), ("answers 2", "The idea")):
+            with self.assertRaises(make_slides.Missing) as missing:
+                self.take(part, heading)
+            self.assertIn("docs/page.md has no ", str(missing.exception))
+
+    def test_comments_of_long_listings_are_left_out(self):
+        lines = ["  // why", "  x();  // stays"]
+        self.sections["The idea"][0] = make_slides.Block("code", "```\n" + "\n".join(lines * 15) + "\n```", "long", False)
+        self.assertEqual(self.take("code long"), "```\n" + "  x();  // stays\n" * 15 + "```")
+
+
 class BuiltSite(unittest.TestCase):
     """Needs MkDocs."""
 
@@ -108,6 +189,44 @@ class BuiltSite(unittest.TestCase):
         self.assertGreater(sum(map(len, edited.values())), 50)
         for links in edited.values():
             self.assertTrue(all((ROOT / path).is_file() for path in links), links)
+
+    def test_each_week_of_the_syllabus_has_slides(self):
+        weeks = list(make_slides.weeks_of(ROOT))
+        self.assertEqual(len(weeks), 10)
+        syllabus = text_of(SITE / "syllabus.html")
+        for week, pages, _, _, _, exercises in weeks:
+            name = f"slides/week_{int(week):02}.html"
+            self.assertTrue(f'<a href="{name}">week {week}</a>' in syllabus, name)
+            text = text_of(SITE / name)
+            self.assertEqual(text.count('<section class="slide exercise">'), len(exercises), name)
+            self.assertEqual(text.count('<section class="slide title">'), len(pages), name)
+            self.assertEqual(re.findall(r"""(?:src|href)=["'](?!data:).{20}|url\(|<!-- .{20}|\]\(\w+\.md""", text), [], name)
+
+    def test_slides_have_what_the_page_has(self):
+        text = text_of(SITE / "slides" / "week_03.html")
+        page = text_of(ROOT / "docs" / "04_conv1d_tiled_halo.md")
+        questions = re.search(r"## Predict\n(.*?)\n## ", page, re.S)[1]
+        self.assertEqual(len(re.findall(r"^\d\. ", questions, re.M)),
+                         re.search(r"<h1>Predict</h1>(.*?)</section>", text, re.S)[1].count("<li>"))
+        for said in ("A block loads T + 2h cells once", "9.25 bytes per output", "at most 10.5 bytes per output", "hunts: 6"):
+            self.assertTrue(said in text, said)
+        code = re.search(r"<h1>Read the code</h1>(.*?)</section>", text, re.S)[1]
+        self.assertIn("tiled_halo_kernel(const float* input", re.sub(r"<[^>]*>", "", code))
+
+    def test_a_heading_that_is_gone_fails_the_build_in_a_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = pathlib.Path(folder)
+            for path in [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "figures").glob("*.svg"),
+                         *(ROOT / "exercises").glob("*/README.md")]:
+                there = copy / path.relative_to(ROOT)
+                there.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, there)
+            page = copy / "docs" / "03_conv1d_constant.md"
+            page.write_text(text_of(page).replace("## What it gains", "## What it is worth"), encoding="utf-8")
+            done = subprocess.run([sys.executable, str(ROOT / "docs" / "site" / "make_slides.py"), "--root", folder,
+                                   "--out", str(copy / "slides")], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr.splitlines()), (1, [
+            "slides: docs/03_conv1d_constant.md has no heading 'What it gains', which a slide shows"]))
 
     def test_next_and_previous_lead_along_the_course(self):
         lessons = ["00_before_you_start", *pages_of_course()]
@@ -141,6 +260,40 @@ class Seen(unittest.TestCase):
             self.assertEqual([each for each in seen if each[1] != 1], [], name)
             names += len(seen)
         self.assertGreater(names, 30)
+
+    def test_slides_can_be_read(self):
+        self.page.show(1440, 900)
+        for path in sorted((SITE / "slides").glob("*.html")):
+            self.page.open(path)
+            seen = self.page.value("""[...document.querySelectorAll('.slide')].map((slide, i) => {
+              location.hash = '#1';
+              slide.classList.add('now');
+              const body = slide.querySelector('.body'), size = parseInt(getComputedStyle(body).fontSize);
+              const code = [...body.querySelectorAll('pre')].map(one => parseInt(getComputedStyle(one).fontSize));
+              const over = body.scrollHeight > body.clientHeight || [...body.children].some(one => one.offsetWidth > 1300);
+              const lost = [...body.querySelectorAll('img')].some(one => !one.naturalWidth || one.clientHeight < 250);
+              return [i + 1, size, Math.min(99, ...code), over, lost];
+            })""")
+            self.assertGreater(len(seen), 10)
+            for number, size, code, over, lost in seen:
+                self.assertTrue(size >= 20 and code >= 14 and not over and not lost,
+                                f"{path.name}#{number}: letters {size}, code {code}, too much {over}, no figure {lost}")
+            self.assertEqual(self.page.complaints, [])
+
+    def test_keys_turn_slides_and_each_is_a_page_on_paper(self):
+        self.page.show(1000, 900)
+        self.page.open(SITE / "slides" / "week_03.html")
+        slides = self.page.value("document.querySelectorAll('.slide').length")
+        now = "[...document.querySelectorAll('.slide')].flatMap((slide, i) => slide.checkVisibility() ? [i + 1] : [])"
+        seen = [self.page.value(now)]
+        for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "End", "ArrowRight", "Home", "ArrowLeft"):
+            self.page.key(key)
+            seen.append(self.page.value(now))
+        self.assertEqual(seen, [[1], [2], [3], [2], [slides], [slides], [1], [1]])
+        wide = self.page.value("document.querySelector('.slide.now').getBoundingClientRect().width")
+        self.assertAlmostEqual(wide, 1000, 1)
+        paper = base64.b64decode(self.page.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"])
+        self.assertEqual(len(re.findall(rb"/Type\s*/Page\b", paper)), slides)
 
 
 def main():

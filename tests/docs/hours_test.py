@@ -107,6 +107,15 @@ class Hours(unittest.TestCase):
             self.assertLessEqual(asked, sum(stage in open_to_all for stage in stages), f"week {week}")
         self.assertGreater(asked, 0)
 
+    def test_the_sheet_counts_what_is_handed_in(self):
+        given = sum(len(exercises) for _, _, _, exercises, _ in weeks())
+        hidden = [sum(case["points"] for case in exercise["hidden"]) for exercise in json.loads(
+            text_of(ROOT / "solutions" / "assignment.json"))["exercises"]]
+        self.assertEqual(set(hidden), {30})
+        formula = re.search(r"E of (\d+) · 130 points, W of\s+(\d+) · 6.*?E / ([\d,]+) .*?W / (\d+) ",
+                            text_of(DOCS / "syllabus.md"), re.S)
+        self.assertEqual([int(number.replace(",", "")) for number in formula.groups()], [given, given, given * 130, given * 6])
+
     def test_the_map_says_what_the_pages_say(self):
         index = text_of(DOCS / "index.md")
         rows = re.findall(r"^\| \d\d \|.*\| ([\d¼½¾]+) \| \[\d\d\]\((\w+)\.md\) \|$", index, re.M)

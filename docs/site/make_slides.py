@@ -163,7 +163,7 @@ class Deck:
         self.root, self.week, self.problems = root, week, problems
         self.markdown = markdown.Markdown(extensions=["tables", "fenced_code", "codehilite", "sane_lists"],
                                           extension_configs={"codehilite": {"guess_lang": False}})
-        self.slides = []
+        self.title, self.slides = "Halo", []
 
     def add(self, page, kind, title, *texts):
         parts = []
@@ -219,7 +219,6 @@ def make(root, out):
     out.mkdir(parents=True, exist_ok=True)
     for week, pages, hours, given, hunts, exercises in weeks_of(root):
         deck = Deck(root, week, problems)
-        deck.title = "Halo"
         mine = chosen.pop(week, {})
         problems += [f"docs/site/slides.json has no slides of {page} in week {week}" for page in pages if page not in mine]
         problems += [f"docs/site/slides.json has slides of {page} in week {week}, which docs/syllabus.md has not"
@@ -248,6 +247,9 @@ def main(argv=None):
         use_python_of_mkdocs()
         print("slides need Python's Markdown and Pygments: apt-get install python3-markdown python3-pygments", file=sys.stderr)
         return 77
+    if not (arguments.root / "docs" / "syllabus.md").is_file():
+        print("slides: docs/syllabus.md, which says what belongs to a week, is not here: use an instructor's copy", file=sys.stderr)
+        return 1
     made, problems = make(arguments.root.resolve(), arguments.out)
     for line in problems:
         print(f"slides: {line}", file=sys.stderr)

@@ -228,6 +228,13 @@ class BuiltSite(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr.splitlines()), (1, [
             "slides: docs/03_conv1d_constant.md has no heading 'What it gains', which a slide shows"]))
 
+    def test_without_the_syllabus_there_are_no_slides(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, str(ROOT / "docs" / "site" / "make_slides.py"), "--root", folder, "--out", folder],
+                                  capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1))
+        self.assertTrue(done.stderr.startswith("slides: docs/syllabus.md, which says"), done.stderr)
+
     def test_next_and_previous_lead_along_the_course(self):
         lessons = ["00_before_you_start", *pages_of_course()]
         for before, page in zip(lessons, lessons[1:]):

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "common/simt/command/commands.hpp"
+#include "common/simt/command/options.hpp"
 #include "common/simt/command/reports.hpp"
 
 namespace simt::command {
@@ -64,14 +65,7 @@ int findings(char** words) {
   app.add_option("--junit", junit_file, "write them there as results of tests");
   app.add_option("--fail-on", fail_on_words, "errors, notes, none, or kinds of findings")
       ->envname("SIMT_FAIL_ON");
-  std::vector<std::string> arguments;
-  for (; *words != nullptr; ++words) arguments.insert(arguments.begin(), *words);
-  try {
-    app.parse(arguments);
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
-    return kGood;
-  }
+  if (!parse(app, words)) return kGood;
   const report::FailOn fail_on(fail_on_words);
   const Reports reports = read_reports(files);
 

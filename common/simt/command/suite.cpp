@@ -5,10 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -18,6 +18,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -32,7 +33,9 @@
 #include "common/json/json.hpp"
 #include "common/simt/checker/hazards.hpp"
 #include "common/simt/command/commands.hpp"
+#include "common/simt/command/options.hpp"
 #include "common/simt/cudart/installation.hpp"
+#include "common/simt/cudart/words.hpp"
 
 namespace simt::command {
 namespace {
@@ -58,14 +61,6 @@ struct Row {
   Words compile, run;
 };
 
-// Of all kinds, by name.
-std::optional<Hazard> hazard_of(std::string_view name) {
-  for (int i = 0; i <= static_cast<int>(Hazard::unordered_stores); ++i) {
-    if (name == hazard_name(static_cast<Hazard>(i))) return static_cast<Hazard>(i);
-  }
-  return std::nullopt;
-}
-
 std::string trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) return "";
@@ -84,28 +79,8 @@ std::vector<std::string> split(std::string_view text, char at) {
   return parts;
 }
 
-// Between blanks, which quotes keep together.
-Words words_of(std::string_view text) {
-  Words words;
-  bool is_open = false, is_quoted = false;
-  for (const char c : text) {
-    if (c == '"') {
-      is_quoted = !is_quoted;
-      if (!is_open) words.emplace_back();
-      is_open = true;
-    } else if (!is_quoted && (c == ' ' || c == '\t')) {
-      is_open = false;
-    } else {
-      if (!is_open) words.emplace_back();
-      is_open = true;
-      words.back() += c;
-    }
-  }
-  return words;
-}
-
 void read_labels(Row& row, const std::string& place) {
-  for (const std::string& word : words_of(row.expected)) {
+  for (const std::string& word : quoted_words(row.expected)) {
     if (word == "clean") continue;
     if (word == "refused") {
       row.is_refused = true;
@@ -116,7 +91,7 @@ void read_labels(Row& row, const std::string& place) {
     label.name = word.substr(0, word.size() - label.may_lack);
     label.any = split(label.name, '/');
     for (const std::string& kind : label.any) {
-      if (!hazard_of(kind)) {
+      if (!hazard_named(kind)) {
         throw std::runtime_error(place + kind + " is no kind of finding: use clean, refused or " +
                                  "kinds of docs/simulator_reference.md");
       }
@@ -158,8 +133,8 @@ std::vector<Row> read_table(const fs::path& folder, const std::string& name) {
       throw std::runtime_error(place + "nothing is expected: write clean, refused or kinds");
     }
     read_labels(row, place);
-    row.compile = words_of(columns[2]);
-    row.run = words_of(columns[3]);
+    row.compile = quoted_words(columns[2]);
+    row.run = quoted_words(columns[3]);
     const std::string pattern = trimmed(columns[0]);
     const bool is_pattern = pattern.find_first_of("*?[") != std::string::npos;
     const std::size_t before = rows.size();
@@ -322,7 +297,7 @@ Outcome judge(const Row& row, const Ended& ended, const fs::path& report, int li
       kernels += launch.at("grid").elements().at(0).get<int>() > 0;
       for (const Value& one : launch.at("findings").elements()) {
         const auto kind = one.get<std::string>("kind");
-        const std::optional<Hazard> hazard = hazard_of(kind);
+        const std::optional<Hazard> hazard = hazard_named(kind);
         Words& kinds = hazard && is_note(*hazard) ? outcome.notes : outcome.errors;
         if (!has(kinds, kind)) kinds.push_back(kind);
         messages.try_emplace(kind, fs::path(one.get<std::string>("file")).filename().string() +
@@ -419,43 +394,25 @@ struct Options {
   int limit = 60;
 };
 
-int number_of(const std::string& option, const char* text) {
-  int number = 0;
-  const char* const end = text == nullptr ? nullptr : text + std::strlen(text);
-  if (text == nullptr || std::from_chars(text, end, number).ptr != end || number < 1) {
-    throw std::runtime_error(option + " takes a number from 1 on");
-  }
-  return number;
-}
-
-Options options_of(char** words) {
+// Nothing: help was asked for.
+std::optional<Options> options_of(char** words) {
+  CLI::App app("Compiles and runs labelled programs, and compares what is found with the labels.",
+               "simt suite");
   Options options;
-  Words names;
-  for (; *words != nullptr; ++words) {
-    const std::string word = *words;
-    if (word == "-j") {
-      options.threads = static_cast<unsigned>(number_of(word, *++words));
-    } else if (word == "--limit") {
-      options.limit = number_of(word, *++words);
-    } else if (word == "--json" || word == "--keep") {
-      if (*++words == nullptr) throw std::runtime_error(word + " takes a name");
-      if (word == "--json") {
-        options.json = *words;
-      } else {
-        options.keep = fs::absolute(*words);
-      }
-    } else if (word.starts_with("-")) {
-      throw std::runtime_error(word + " is no option of suite: -j, --limit, --json or --keep");
-    } else {
-      names.push_back(word);
-    }
-  }
-  if (names.size() != 2) {
-    throw std::runtime_error("suite takes a folder and a table of what is expected");
-  }
-  options.folder = fs::absolute(names[0]);
-  options.table = names[1];
-  if (!fs::is_directory(options.folder)) throw std::runtime_error(names[0] + " is no folder");
+  std::string keep;
+  const CLI::Range from_one(1, std::numeric_limits<int>::max());
+  app.add_option("FOLDER", options.folder, "where the programs are")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  app.add_option("TABLE", options.table, "what is expected of each")->required();
+  app.add_option("-j", options.threads, "so many at a time")->check(from_one);
+  app.add_option("--limit", options.limit, "seconds of processor time that a program may take")
+      ->check(from_one);
+  app.add_option("--keep", keep, "a folder for what is compiled, for the next time");
+  app.add_option("--json", options.json, "write the results there");
+  if (!parse(app, words)) return {};
+  options.folder = fs::absolute(options.folder);
+  if (!keep.empty()) options.keep = fs::absolute(keep);
   return options;
 }
 
@@ -627,7 +584,9 @@ void print(const std::vector<Row>& rows, const std::vector<Outcome>& outcomes,
 }  // namespace
 
 int suite(char** words) {
-  const Options options = options_of(words);
+  const std::optional<Options> asked = options_of(words);
+  if (!asked) return kGood;
+  const Options& options = *asked;
   const std::vector<Row> rows = read_table(options.folder, options.table);
   const Folder folder(options.keep);
   // What is compiled alike is compiled once.

@@ -2,14 +2,13 @@
 // our libcudart in place of NVIDIA's. Any of nvcc's own arguments may follow.
 #include <unistd.h>
 
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 
 #include "common/simt/cudart/installation.hpp"
 #include "common/simt/cudart/toolkit.hpp"
+#include "common/simt/cudart/words.hpp"
 
 namespace {
 
@@ -39,33 +39,16 @@ std::vector<std::string> words_of_file(const std::string& name) {
   if (!file) {
     throw std::runtime_error(name + " cannot be read");
   }
-  std::vector<std::string> words;
-  bool is_open = false, is_quoted = false;
-  for (char c = 0; file.get(c);) {
-    if (c == '"') {
-      is_quoted = !is_quoted;
-    } else if (!is_quoted && std::isspace(static_cast<unsigned char>(c)) != 0) {
-      is_open = false;
-    } else {
-      if (!is_open) words.emplace_back();
-      is_open = true;
-      words.back() += c;
-    }
-  }
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::vector<std::string> words = simt::quoted_words(text);
+  std::erase(words, "");
   return words;
-}
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value != nullptr ? value : "";
 }
 
 // By itself nvcc takes gcc, which need not be there.
 std::string find_host_compiler() {
   if (access(SIMT_HOST_COMPILER, X_OK) == 0) return SIMT_HOST_COMPILER;
-  std::istringstream folders(variable("PATH"));
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string program = folder + "/g++";
+  for (const fs::path& program : simt::on_path("g++")) {
     if (access(program.c_str(), X_OK) == 0) return program;
   }
   throw std::runtime_error(
@@ -76,12 +59,13 @@ std::string find_host_compiler() {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const fs::path toolkit = simt::simulated_toolkit(simt::library_folder(), variable("SIMT_NVCC"));
+  const fs::path toolkit =
+      simt::simulated_toolkit(simt::library_folder(), simt::variable("SIMT_NVCC"));
   const std::string nvcc = toolkit / "bin" / "nvcc";
   std::vector<std::string> words = {
       nvcc, "-gencode", "arch=compute_90,code=compute_90", "-Xcompiler",
       "-g", "-include", toolkit / "dropped_names.h"};
-  bool is_debug = false, names_host_compiler = !variable("NVCC_CCBIN").empty();
+  bool is_debug = false, names_host_compiler = !simt::variable("NVCC_CCBIN").empty();
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];
     if ((option == "--options-file" || option == "-optf") && i + 1 < argc) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <initializer_list>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <vector>
@@ -19,6 +20,20 @@ namespace simt {
 
 namespace fs = std::filesystem;
 
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+std::vector<fs::path> on_path(const char* program) {
+  std::vector<fs::path> all;
+  std::istringstream folders(variable("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    all.push_back(fs::path(folder) / program);
+  }
+  return all;
+}
+
 namespace {
 
 constexpr int kOldestRelease = 13;
@@ -26,11 +41,6 @@ constexpr int kOldestRelease = 13;
 // How the folder's name begins, which is made. The number changes with what is in it: one of another simcc in this place is
 // not taken. Findings are not told of files below "/cuda" (report/lines.cpp).
 constexpr const char* kNameBegins = "cuda-2-";
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 // What a program says, on both streams.
 std::string said_by(const fs::path& program, const std::string& arguments) {
@@ -79,16 +89,10 @@ std::vector<std::string> matching(const std::string& pattern) {
 }
 
 std::vector<fs::path> candidates() {
-  std::vector<fs::path> all;
-  const std::string folders = variable("PATH");
-  for (std::size_t begin = 0; begin < folders.size();) {
-    const std::size_t end = std::min(folders.find(':', begin), folders.size());
-    all.push_back(fs::path(folders.substr(begin, end - begin)) / "nvcc");
-    begin = end + 1;
-  }
+  std::vector<fs::path> all = on_path("nvcc");
   all.push_back("/usr/local/cuda/bin/nvcc");
   // Where pip puts it: beside simcc, if pip has brought that too; in this environment; for this user.
-  const fs::path own = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path own = program_folder();
   const std::string packages = "/lib/python3*/site-packages";
   for (const std::string& place :
        {(own / "../../..").lexically_normal().string(), variable("VIRTUAL_ENV") + packages,

@@ -3,8 +3,15 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace simt {
+
+/// Of the environment; empty if there is none.
+std::string variable(const char* name);
+
+/// Where PATH would have a program of this name, in its order, there or not.
+std::vector<std::filesystem::path> on_path(const char* program);
 
 /// A folder as a CUDA toolkit's, of links to the one that is here, but for the runtime library, which is ours: nvcc that is
 /// started there, and build systems that ask it for its folder, find no other. It is made where there is none, beside our

@@ -65,16 +65,10 @@ def run(
             process = _toolchain.ended(words, _toolchain.COMPILER_SECONDS)
             _toolchain.require_compiled(process, source.name)
         report = folder / "report.json"
-        library = str(_toolchain.toolchain().library.parent)
-        others = os.environ.get("LD_LIBRARY_PATH")
         process = _toolchain.ended(
-            [str(path), *args],
+            [str(_toolchain.toolchain().simt), "run", str(path), *args],
             seconds,
-            env={
-                **os.environ,
-                "SIMT_REPORT": str(report),
-                "LD_LIBRARY_PATH": f"{library}:{others}" if others else library,
-            },
+            env={**os.environ, "SIMT_REPORT": str(report)},
         )
         here = f"{folder}/" if is_text else "\0"  # of a text, files have its name alone
         result = ProgramResult(process.returncode, process.stdout, process.stderr.replace(here, ""))

@@ -36,6 +36,10 @@ class Toolchain:
     simcc: Path
     library: Path
 
+    @property
+    def simt(self) -> Path:
+        return self.simcc.with_name("simt")
+
 
 def toolchain() -> Toolchain:
     """That of SIMT_HOME, else what the package came with, else simcc of PATH."""

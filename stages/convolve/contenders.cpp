@@ -104,7 +104,20 @@ std::vector<Ranked> ranked(const conv::ConvLayer& layer, Products products, Epil
     const Bound& its = bound(products)[static_cast<std::size_t>(one.contender - all.data())];
     if (!one.refusal.empty()) continue;
     if (epilogue == Epilogue::bias_relu && !its.variant.adds_bias) continue;
-    those.push_back({&its, one.measured});
+    those.push_back({&its, one.measured, one.contender->tensor_cores});
+  }
+  return those;
+}
+
+std::vector<const Bound*> nearest(std::span<const Ranked> ranked, int most) {
+  std::vector<const Bound*> those;
+  for (const bool on_tensor_cores : {false, true}) {
+    int taken = 0;
+    for (const Ranked& one : ranked) {
+      if (one.on_tensor_cores != on_tensor_cores) continue;
+      if (taken++ == most) break;
+      those.push_back(one.bound);
+    }
   }
   return those;
 }

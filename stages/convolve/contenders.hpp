@@ -1,6 +1,7 @@
 // The kernels that the dispatcher chooses among, each as its stage runs it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,10 +40,11 @@ enum class Choice {
   measured,  // by measuring those that the models expect to be fastest (first_use.hpp)
 };
 
-/// One that takes the layer, and whether the rule has it as the fastest that was measured.
+/// One that takes the layer, whether the rule has it as the fastest that was measured, and what it multiplies on.
 struct Ranked {
   const Bound* bound;
   bool is_measured;
+  bool on_tensor_cores;
 };
 
 /// All that take the layer on the present GPU, the one that its rule chooses first. With an epilogue those that have it (the
@@ -50,6 +52,9 @@ struct Ranked {
 /// if there is no GPU.
 std::vector<Ranked> ranked(const conv::ConvLayer& layer, Products products,
                            Epilogue epilogue = Epilogue::none);
+
+/// Of those, the first `most` without tensor cores, then the first `most` on them: what is worth measuring.
+std::vector<const Bound*> nearest(std::span<const Ranked> ranked, int most);
 
 /// The chosen one; null: none takes the layer. Throws as `ranked`.
 const Bound* chosen(const conv::ConvLayer& layer, Products products,

@@ -99,13 +99,9 @@ std::string first_uses_file(const std::string& gpu) {
 
 std::pair<const Bound*, double> fastest_of(std::span<const Ranked> ranked, const TimeOf& time_of) {
   std::pair<const Bound*, double> best{nullptr, 1e12};
-  int taken[2] = {0, 0};
-  for (const Ranked& one : ranked) {
-    const bool is_split = one.bound->variant.demand == conv::Demand::tf32_split ||
-                          one.bound->variant.demand == conv::Demand::transformed_split;
-    if (taken[is_split]++ >= kMeasuredAtFirstUse) continue;
-    const std::optional<double> us = time_of(*one.bound, best.second);
-    if (us && *us < best.second) best = {one.bound, *us};
+  for (const Bound* const one : nearest(ranked, kMeasuredAtFirstUse)) {
+    const std::optional<double> us = time_of(*one, best.second);
+    if (us && *us < best.second) best = {one, *us};
   }
   return best;
 }

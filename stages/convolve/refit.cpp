@@ -104,16 +104,8 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
     }
     return asked;
   }
-  const std::string gpu = gpus::present_gpu().name;
-  const std::vector<planning::Candidate> by_time =
-      planning::candidates(planning::rule_for(gpu), all, layer, {gpu, limits});
-  for (const bool tensor_cores : {false, true}) {
-    int taken = 0;
-    for (const planning::Candidate& one : by_time) {
-      if (one.contender->tensor_cores != tensor_cores || !one.refusal.empty()) continue;
-      if (taken++ == options.nearest) break;
-      asked.push_back(static_cast<std::size_t>(one.contender - all.data()));
-    }
+  for (const Bound* const one : nearest(ranked(layer, Products::split_tf32), options.nearest)) {
+    asked.push_back(static_cast<std::size_t>(one - all_bound().data()));
   }
   return asked;
 }

@@ -5,7 +5,6 @@
 #include "common/conv/layer.hpp"
 #include "common/harness/traffic/cost.hpp"
 #include "common/planning/implicit_gemm.hpp"
-#include "common/planning/pointwise_tile.hpp"
 #include "stages/09_cuconv_two_stage/division.hpp"
 
 namespace halo::cuconv_two_stage {
@@ -30,15 +29,13 @@ InputReads input_reads(const conv::ConvLayer& layer, std::int64_t cap = kTempora
 Cost predict(const conv::ConvLayer& layer, Rows rows, int multiprocessors,
              std::int64_t cap = kTemporariesCap);
 
-// The same for one call of step 4.
+// The same for one call of steps 3 and 4.
 Cost predict_gemm_tile(const conv::ConvLayer& layer);
 Cost predict_three_products(const conv::ConvLayer& layer);
-Cost predict_pointwise(const conv::ConvLayer& layer, const PointwiseTile& tile);
 // The same of implicit_gemm, in one kernel.
 Cost predict_gemm(const conv::ConvLayer& layer, const GemmPlan& plan);
 
 /// What a bias costs more.
-Cost bias_of_pointwise(const conv::ConvLayer& layer, const PointwiseTile& tile);
 Cost bias_of_gemm(const conv::ConvLayer& layer, const GemmPlan& plan);
 
 }  // namespace halo::cuconv_two_stage

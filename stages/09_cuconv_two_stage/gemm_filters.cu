@@ -1,4 +1,4 @@
-// Stage 09: filters as step 5 reads them.
+// Stage 09: filters as step 6 reads them.
 #include <cuda_runtime.h>
 
 #include "common/planning/implicit_gemm.hpp"

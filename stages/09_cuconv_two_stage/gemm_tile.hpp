@@ -1,11 +1,11 @@
-// What the kernels of stage 09's steps 6 and 7, their packed filters and their costs must agree on.
+// What the kernels of stage 09's steps 3 and 4, their packed filters and their costs must agree on.
 #pragma once
 
 #include "common/harness/kernel.h"
 
 namespace halo::cuconv_two_stage {
 
-// Step 6: a tile of 32 x 32 outputs; a piece of the reduction, which is 8 channels of one tap; the warps of a block; the
+// Step 3: a tile of 32 x 32 outputs; a piece of the reduction, which is 8 channels of one tap; the warps of a block; the
 // pieces of a warp in shared memory, one in use and the others on their way, in float4 and in floats.
 inline constexpr int kTile = 32, kPieceRows = 8, kWarps = 8, kGemmThreads = kWarps * kWarpSize;
 inline constexpr int kRing = 3, kPieceQuads = kPieceRows * 2 * kTile / 4;

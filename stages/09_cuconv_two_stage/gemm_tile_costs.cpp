@@ -1,4 +1,4 @@
-// What steps 6 and 7 of stage 09 must cost.
+// What steps 3 and 4 of stage 09 must cost.
 #include "common/harness/families/conv2d.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "stages/09_cuconv_two_stage/costs.hpp"

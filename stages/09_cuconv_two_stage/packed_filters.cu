@@ -1,4 +1,4 @@
-// Stage 09: filters as steps 6 and 7 read them.
+// Stage 09: filters as steps 3 and 4 read them.
 #include <cuda_runtime.h>
 
 #include "stages/09_cuconv_two_stage/gemm_tile.hpp"

@@ -1,5 +1,5 @@
 // Factors in two parts, as tensor cores multiply them: what a warp does in one step of the sum. For
-// 3_split_tf32.cu and split_filters.cu.
+// 5_split_tf32.cu and split_filters.cu.
 #pragma once
 
 #include "common/harness/tf32.h"

@@ -1,4 +1,4 @@
-// The filters for 3_split_tf32.cu: split once, and laid out as its warps read them.
+// The filters for 5_split_tf32.cu: split once, and laid out as its warps read them.
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"

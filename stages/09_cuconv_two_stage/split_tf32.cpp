@@ -77,7 +77,7 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
   };
   Conv2dVariant variant;
   variant.name = name;
-  variant.source = "stages/09_cuconv_two_stage/3_split_tf32.cu";
+  variant.source = "stages/09_cuconv_two_stage/5_split_tf32.cu";
   variant.description = "tuned: " + description;
   variant.demand = demand_of(Arithmetic::tf32_split);
   variant.multiplies_ghosts = true;

@@ -8,7 +8,7 @@
 
 namespace halo::cuconv_two_stage {
 
-// In 3_split_tf32.cu. call.packed is what split_filters left for the same tile. Returns the launch's error, does
+// In 5_split_tf32.cu. call.packed is what split_filters left for the same tile. Returns the launch's error, does
 // not wait.
 int split_tf32(const LayerCall& call, const SplitTile& tile);
 

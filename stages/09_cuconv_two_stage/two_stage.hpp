@@ -24,7 +24,7 @@ int sum(const LayerCall& call, const Chunk& chunk);
 // wait. Throws as chunk_temporaries.
 int two_stage(const LayerCall& call, Rows rows, std::int64_t cap);
 
-// In 5_implicit_gemm.cu and gemm_filters.cu: the whole layer in one kernel, its filters packed by the second function
+// In 6_implicit_gemm.cu and gemm_filters.cu: the whole layer in one kernel, its filters packed by the second function
 // (packed[packed_filters(layer)]). For what plan it is, see implicit_gemm_plan.hpp.
 int implicit_gemm(const LayerCall& call, const GemmPlan& plan);
 int pack_for_gemm(const float* filters, float* packed, const LayerNumbers& layer);

@@ -5,20 +5,16 @@
 #include <optional>
 #include <stdexcept>
 
+#include "common/convolve/pointwise/pointwise.hpp"
 #include "common/gpus/present_gpu.hpp"
 #include "common/planning/implicit_gemm_plan.hpp"
-#include "common/planning/pointwise_plan.hpp"
 #include "stages/09_cuconv_two_stage/costs.hpp"
 #include "stages/09_cuconv_two_stage/split_tf32.hpp"
 #include "stages/09_cuconv_two_stage/two_stage.hpp"
 
 namespace halo::cuconv_two_stage {
 
-// In 4_pointwise.cu.
-int pointwise(const LayerCall& call, const PointwiseTile& tile);
-int pack_pointwise(const float* filters, float* packed, const LayerNumbers& layer);
-
-// At the ends of 6_gemm_tile.cu and 7_three_products.cu.
+// At the ends of 3_gemm_tile.cu and 4_three_products.cu.
 LayerKernel gemm_tile();
 LayerKernel three_products();
 
@@ -112,7 +108,7 @@ Conv2dVariant gemm(const std::string& name, const std::string& description, Choo
   const auto plan = [choose](const ConvLayer& layer) { return choose(layer).value(); };
   Conv2dVariant v;
   v.name = name;
-  v.source = "stages/09_cuconv_two_stage/5_implicit_gemm.cu";
+  v.source = "stages/09_cuconv_two_stage/6_implicit_gemm.cu";
   v.description = description;
   v.refuses = [choose](const ConvLayer& layer) -> std::string {
     const std::optional<GemmPlan> made = choose(layer);
@@ -170,46 +166,6 @@ std::string plan(const ConvLayer& layer, const std::string& gpu, std::int64_t ca
   return text;
 }
 
-auto tiles_of(const PointwiseTile& tile) {
-  return [tile](const ConvLayer&) {
-    return std::vector<TileSizes>{{.K = tile.block_filters(), .cells = tile.block_pixels()}};
-  };
-}
-
-// Step 4, with the tile that `tile_of` says.
-template <class TileOf>
-Conv2dVariant pointwise_variant(const std::string& name, TileOf tile_of) {
-  Conv2dVariant v;
-  v.name = name;
-  v.source = "stages/09_cuconv_two_stage/4_pointwise.cu";
-  v.description = "tuned: 1 x 1 filters, several pixels and filters a thread, sums in registers";
-  v.refuses = [tile_of](const ConvLayer& layer) {
-    return refuses(layer, tile_of(layer), gpus::present_limits());
-  };
-  v.launch = [tile_of](const Conv2dCall& c) { return pointwise(kernel_call(c), tile_of(c.layer)); };
-  v.packed_floats = [](const ConvLayer& layer) {
-    return std::int64_t{layer.C()} * packed_pitch(layer.K());
-  };
-  v.pack = [](const float* filters, float* packed, const ConvLayer& layer) {
-    return pack_pointwise(filters, packed, numbers_of(layer));
-  };
-  v.can_overlap = true;
-  v.predict = [tile_of](const ConvLayer& layer) {
-    return predict_pointwise(layer, tile_of(layer));
-  };
-  v.adds_bias = true;
-  v.predict_bias = [tile_of](const ConvLayer& layer) {
-    return bias_of_pointwise(layer, tile_of(layer));
-  };
-  v.detail = [tile_of](const ConvLayer& layer) {
-    const PointwiseTile tile = tile_of(layer);
-    return count_of(blocks_of(layer, tile), "block") + " of " +
-           std::to_string(tile.block_pixels()) + " pixels and " +
-           std::to_string(tile.block_filters()) + " filters";
-  };
-  return v;
-}
-
 }  // namespace
 
 void add_variants(Conv2dStage& stage, std::int64_t cap) {
@@ -231,26 +187,19 @@ void complete(Conv2dStage& stage) {
   add_variants(stage, kTemporariesCap);
   stage.variants.push_back(split_tf32_variant());
   for (Conv2dVariant& variant : search_split_tf32()) stage.searched.push_back(std::move(variant));
-  Conv2dVariant planned = pointwise_variant("pointwise", [](const ConvLayer& layer) {
-    return plan_pointwise(layer, gpus::present_limits());
-  });
-  planned.plans = true;
-  planned.tiles = tiles_of(pointwise_tiles().front());
-  stage.variants.push_back(std::move(planned));
-  for (const PointwiseTile& tile : pointwise_tiles()) {
-    stage.searched.push_back(
-        pointwise_variant(name_of(tile), [tile](const ConvLayer&) { return tile; }));
-    stage.searched.back().tiles = tiles_of(tile);
+  stage.variants.push_back(convolve::pointwise());
+  for (Conv2dVariant& variant : convolve::pointwise_of_each_tile()) {
+    stage.searched.push_back(std::move(variant));
   }
   stage.variants.push_back(gemm(
       "implicit_gemm", "tuned: one matrix product, the reduction over warps and clusters of blocks",
       [](const ConvLayer& layer) { return plan_gemm(layer, gpus::present_limits()); }));
-  add(stage, "gemm_tile", "stages/09_cuconv_two_stage/6_gemm_tile.cu", gemm_tile());
+  add(stage, "gemm_tile", "stages/09_cuconv_two_stage/3_gemm_tile.cu", gemm_tile());
   stage.variants.back().predict = predict_gemm_tile;
   stage.variants.back().refuses = [](const ConvLayer&) {
     return gpus::too_old(gpus::present_limits(), gpus::kWithClusters);
   };
-  add(stage, "three_products", "stages/09_cuconv_two_stage/7_three_products.cu", three_products());
+  add(stage, "three_products", "stages/09_cuconv_two_stage/4_three_products.cu", three_products());
   stage.variants.back().predict = predict_three_products;
   stage.variants.back().refuses = [](const ConvLayer&) {
     return gpus::too_old(gpus::present_limits(), gpus::kWithTf32);

@@ -6,11 +6,11 @@
 #include <string>
 #include <tuple>
 
+#include "common/convolve/pointwise/pointwise.hpp"
 #include "common/convolve/windows/windows.hpp"
 #include "common/gpus/present_gpu.hpp"
 #include "common/planning/fourier_plan.hpp"
 #include "common/planning/implicit_gemm_plan.hpp"
-#include "common/planning/pointwise_plan.hpp"
 #include "common/planning/register_tile_plan.hpp"
 #include "common/planning/split_tf32_plan.hpp"
 #include "common/planning/winograd_plan.hpp"
@@ -65,7 +65,7 @@ std::vector<Contender> listed() {
        {window_contenders(), paper_contenders(),
         multi_channel_stride_fixed::register_tile_contenders(),
         multi_channel_stride_fixed::winograd_contenders(),
-        multi_channel_stride_fixed::fourier_contenders(), cuconv_two_stage::pointwise_contenders(),
+        multi_channel_stride_fixed::fourier_contenders(), pointwise_contenders(),
         cuconv_two_stage::gemm_contenders(), cuconv_two_stage::split_tf32_contenders()}) {
     all.insert(all.end(), list.begin(), list.end());
   }

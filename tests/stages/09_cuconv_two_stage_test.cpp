@@ -11,7 +11,6 @@
 #include "common/harness/divisor.h"
 #include "common/harness/traffic/tally.hpp"
 #include "common/planning/implicit_gemm_plan.hpp"
-#include "common/planning/pointwise_plan.hpp"
 #include "stages/09_cuconv_two_stage/costs.hpp"
 #include "stages/09_cuconv_two_stage/split_tf32.hpp"
 #include "stages/09_cuconv_two_stage/two_stage.hpp"
@@ -78,37 +77,6 @@ TEST_CASE("09_cuconv_two_stage: traffic is as predicted") {
                             ConvLayer({.N = 2, .C = 2, .H = 33, .W = 37, .K = 2, .R = 3, .S = 3}),
                             ConvLayer({.N = 3, .C = 3, .H = 25, .W = 25, .K = 2, .R = 1, .S = 1}),
                         });
-}
-
-TEST_CASE("09_cuconv_two_stage: pointwise with each of its tiles", "[all]") {
-  Conv2dStage tiles = stage();
-  tiles.variants.clear();
-  for (const Conv2dVariant& variant : tiles.searched) {
-    if (variant.name.starts_with("pointwise_")) tiles.variants.push_back(variant);
-  }
-  CHECK(tiles.variants.size() == pointwise_tiles().size());
-  test::require_trials(tiles);
-  test::require_traffic(tiles);
-}
-
-TEST_CASE(
-    "09_cuconv_two_stage: pointwise takes the largest tile that still gives each SM a block") {
-  const gpus::GpuLimits h200{
-      .sms = kH200, .shared_per_sm = 228 << 10, .shared_per_block = 227 << 10, .capability = 90};
-  const auto tile_of = [&](const char* label) {
-    return name_of(plan_pointwise(conv::parse_label(label), h200));
-  };
-  CHECK(tile_of("13-1-1-256-64") == "pointwise_1_4");
-  CHECK(tile_of("56-1-1-256-64") == "pointwise_4_8");
-  CHECK(tile_of("55-32-1-64-16") == "pointwise_2_32");
-  CHECK(tile_of("56-8-1-256-256") ==
-        "pointwise_4_16");  // 64 filters' taps of 256 channels take 64 KB
-  const PointwiseTile first = pointwise_tiles().front();
-  CHECK(refuses(conv::parse_label("5-1-1-4-768"), first, h200).empty());
-  CHECK(refuses(conv::parse_label("5-1-1-4-769"), first, h200) ==
-        "the taps of 16 filters must fit into 48 KB of shared memory: 768 channels");
-  CHECK(refuses(conv::parse_label("5-1-3-4-8"), first, h200) ==
-        "it is made for 1 x 1 filters with stride 1 and no padding");
 }
 
 TEST_CASE("09_cuconv_two_stage: implicit_gemm with each of its plans", "[all]") {

@@ -1,4 +1,4 @@
-// Stage 09, step 3: through tensor cores, with float's accuracy.
+// Stage 09, step 5: through tensor cores, with float's accuracy.
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do

@@ -1,22 +1,21 @@
-// Stage 09, step 4: a layer of 1 x 1 filters in registers.
+// A layer of 1 x 1 filters in registers.
 //
-// Computes   output[n][k][p][q] = sum over c of filters[k][c] * input[n][c][p][q].
-// Changed    since 1 scalar_products: a thread has several pixels and several filters, so a cell, once in
-//            a register, serves all those filters, and a tap all those pixels. The filters of a block wait
-//            in shared memory; the cells do not: neighbours along the map are neighbours in memory, so
-//            each channel's come straight into registers, many channels ahead. There is no sum over
-//            threads and one barrier in all: a small layer is little more than its first load and its store.
+// Computes   output[n][k][p][q] = sum over c of filters[k][c] * input[n][c][p][q]; a bias and ReLU may follow.
+// How        a thread has several pixels and several filters, so a cell, once in a register, serves all those
+//            filters, and a tap all those pixels. The filters of a block wait in shared memory; the cells do
+//            not: neighbours along the map are neighbours in memory, so each channel's come straight into
+//            registers, many channels ahead. There is no sum over threads and one barrier in all: a small
+//            layer is little more than its first load and its store.
 // Must cost  the input once for each block_filters filters, the filters once for each block_pixels pixels:
 //            32 channels of 55 x 55 and 128 filters, 16 at a time: 8 * 0.39 + 96 * 0.016 MB, mostly from
-//            the caches. Step 1 reads the input 128 times.
-// Run        ./halo run 09 --variant pointwise
+//            the caches.
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include "common/convolve/pointwise/tile.hpp"
 #include "common/harness/overlap.h"
-#include "common/planning/pointwise_tile.hpp"
 
-namespace halo::cuconv_two_stage {
+namespace halo::convolve {
 
 // Preconditions: blockDim.x = kPointwiseThreads; gridDim.x = images * blocks along a map; gridDim.y *
 // kTileFilters >= K; dynamic shared memory holds C * kTileFilters floats; packed is 16-byte aligned.
@@ -163,4 +162,4 @@ int pointwise(const LayerCall& call, const PointwiseTile& tile) {
   // clang-format on
 }
 
-}  // namespace halo::cuconv_two_stage
+}  // namespace halo::convolve

@@ -1,9 +1,9 @@
-// Stage 09, step 5: the same sums as one matrix product, in one kernel.
+// Stage 09, step 6: the same sums as one matrix product, in one kernel.
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
 //            not exist are zero.
-// Changed    since 4 pointwise: any layer. The products are those of two matrices, filters [K][R*S*C] and cells
+// Changed    since 2 sum: one kernel. The products are those of two matrices, filters [K][R*S*C] and cells
 //            [R*S*C][N*P*Q], of which the second one is never written down; a tap's products are added where they are
 //            made, so nothing of steps 1 and 2 is left in memory between. Small layers have few tiles of
 //            outputs, so the reduction is divided: over the warps of a block, each of which has a whole tile to

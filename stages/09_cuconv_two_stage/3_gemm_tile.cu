@@ -1,4 +1,4 @@
-// Stage 09, step 6: implicit GEMM.
+// Stage 09, step 3: implicit GEMM.
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do

@@ -1,9 +1,9 @@
-// The tile of stage 09's pointwise kernel. Plain numbers, no CUDA: its kernel's file includes it.
+// The tile of pointwise.cu. Plain numbers: host and device both use them.
 #pragma once
 
 #include "common/harness/divisor.h"
 
-namespace halo::cuconv_two_stage {
+namespace halo::convolve {
 
 constexpr int kPointwiseThreads = 128;
 constexpr int kPointwiseWarps = kPointwiseThreads / 32;
@@ -23,4 +23,4 @@ constexpr int packed_pitch(int filters) {
   return (filters + kPointwisePitch - 1) / kPointwisePitch * kPointwisePitch;
 }
 
-}  // namespace halo::cuconv_two_stage
+}  // namespace halo::convolve

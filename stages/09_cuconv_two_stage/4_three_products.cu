@@ -1,9 +1,9 @@
-// Stage 09, step 7: float's accuracy from tensor cores.
+// Stage 09, step 4: float's accuracy from tensor cores.
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
 //            not exist are zero.
-// Changed    since 6 gemm_tile: tensor cores multiply, 16 x 8 filters by 8 x 8 cells per instruction. Of a
+// Changed    since 3 gemm_tile: tensor cores multiply, 16 x 8 filters by 8 x 8 cells per instruction. Of a
 //            factor they keep 10 bits after the point (TF32), so each is split, big + small, and of the four
 //            products three are added up: small * big, big * small, big * big. And a block has a large tile
 //            and the whole reduction, as in stage 08's outer product: this is for layers that fill the GPU.

@@ -1,15 +1,16 @@
-// How stage 09's pointwise kernel divides a layer of 1 x 1 filters: the pixels and filters of a thread, and
-// of a block. Host arithmetic only.
+// How pointwise.cu divides a layer: the pixels and filters of a thread, and of a block; and what it must cost. Plain
+// C++: no GPU is asked.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "common/conv/layer.hpp"
-#include "common/planning/contender.hpp"
-#include "common/planning/pointwise_tile.hpp"
+#include "common/convolve/pointwise/tile.hpp"
+#include "common/gpus/gpu_figures.hpp"
+#include "common/harness/traffic/cost.hpp"
 
-namespace halo::cuconv_two_stage {
+namespace halo::convolve {
 
 /// The kernel's tiles, those for few pixels first. Each is a contender, pointwise_P_F (name_of).
 const std::vector<PointwiseTile>& pointwise_tiles();
@@ -26,7 +27,8 @@ PointwiseTile plan_pointwise(const conv::ConvLayer& layer, const gpus::GpuLimits
 /// Blocks of the kernel's grid.
 std::int64_t blocks_of(const conv::ConvLayer& layer, const PointwiseTile& tile);
 
-/// A contender for each tile.
-std::vector<planning::Contender> pointwise_contenders();
+/// What the kernel must cost with the tile, and what a bias costs more.
+Cost pointwise_cost(const conv::ConvLayer& layer, const PointwiseTile& tile);
+Cost pointwise_bias_cost(const conv::ConvLayer& layer, const PointwiseTile& tile);
 
-}  // namespace halo::cuconv_two_stage
+}  // namespace halo::convolve

@@ -1,0 +1,98 @@
+#include "common/convolve/pointwise/pointwise.hpp"
+
+#include "common/convolve/pointwise/plan.hpp"
+#include "common/gpus/present_gpu.hpp"
+
+namespace halo::convolve {
+
+// In pointwise.cu.
+int pointwise(const LayerCall& call, const PointwiseTile& tile);
+int pack_pointwise(const float* filters, float* packed, const LayerNumbers& layer);
+
+namespace {
+
+using conv::ConvLayer;
+
+constexpr int kResident = 5;  // blocks of 128 threads and about 100 registers
+
+auto tiles_of(const PointwiseTile& tile) {
+  return [tile](const ConvLayer&) {
+    return std::vector<TileSizes>{{.K = tile.block_filters(), .cells = tile.block_pixels()}};
+  };
+}
+
+// With the tile that `tile_of` says.
+template <class TileOf>
+Conv2dVariant variant_of(const std::string& name, TileOf tile_of) {
+  Conv2dVariant v;
+  v.name = name;
+  v.source = "common/convolve/pointwise/pointwise.cu";
+  v.description = "tuned: 1 x 1 filters, several pixels and filters a thread, sums in registers";
+  v.refuses = [tile_of](const ConvLayer& layer) {
+    return refuses(layer, tile_of(layer), gpus::present_limits());
+  };
+  v.launch = [tile_of](const Conv2dCall& c) { return pointwise(kernel_call(c), tile_of(c.layer)); };
+  v.packed_floats = [](const ConvLayer& layer) {
+    return std::int64_t{layer.C()} * packed_pitch(layer.K());
+  };
+  v.pack = [](const float* filters, float* packed, const ConvLayer& layer) {
+    return pack_pointwise(filters, packed, numbers_of(layer));
+  };
+  v.can_overlap = true;
+  v.predict = [tile_of](const ConvLayer& layer) { return pointwise_cost(layer, tile_of(layer)); };
+  v.adds_bias = true;
+  v.predict_bias = [tile_of](const ConvLayer& layer) {
+    return pointwise_bias_cost(layer, tile_of(layer));
+  };
+  v.detail = [tile_of](const ConvLayer& layer) {
+    const PointwiseTile tile = tile_of(layer);
+    const std::int64_t blocks = blocks_of(layer, tile);
+    return std::to_string(blocks) + (blocks == 1 ? " block of " : " blocks of ") +
+           std::to_string(tile.block_pixels()) + " pixels and " +
+           std::to_string(tile.block_filters()) + " filters";
+  };
+  return v;
+}
+
+}  // namespace
+
+Conv2dVariant pointwise() {
+  Conv2dVariant planned = variant_of("pointwise", [](const ConvLayer& layer) {
+    return plan_pointwise(layer, gpus::present_limits());
+  });
+  planned.plans = true;
+  planned.tiles = tiles_of(pointwise_tiles().front());
+  return planned;
+}
+
+std::vector<Conv2dVariant> pointwise_of_each_tile() {
+  std::vector<Conv2dVariant> all;
+  for (const PointwiseTile& tile : pointwise_tiles()) {
+    all.push_back(variant_of(name_of(tile), [tile](const ConvLayer&) { return tile; }));
+    all.back().tiles = tiles_of(tile);
+  }
+  return all;
+}
+
+std::vector<planning::Contender> pointwise_contenders() {
+  std::vector<planning::Contender> all;
+  for (const PointwiseTile& tile : pointwise_tiles()) {
+    all.push_back({name_of(tile),
+                   [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                     return refuses(layer, tile, gpu);
+                   },
+                   [tile](const ConvLayer& layer, const gpus::GpuLimits&) {
+                     planning::LaunchWork work;
+                     work.blocks = static_cast<double>(blocks_of(layer, tile));
+                     work.resident = kResident;
+                     work.steps = layer.C();
+                     work.megabytes = 4e-6 * (work.blocks * layer.C() *
+                                                  (tile.block_pixels() + tile.block_filters()) +
+                                              static_cast<double>(layer.output_size()));
+                     return work;
+                   }});
+  }
+  return all;
+}
+
+}  // namespace halo::convolve

@@ -594,7 +594,9 @@ def make_contest(text, results):
         names = settings["names"].split(",")
         if len(names) != len(problems):
             raise DocsError(f"names= has {len(names)} names for {len(problems)} problems")
-        problems = {f"{paper} {problem}": contest for paper, (problem, contest) in zip(names, problems.items())}
+        # A problem that the command line has no name for is a list of fields: it is known by the paper's.
+        problems = {paper if ", " in problem else f"{paper} {problem}": contest
+                    for paper, (problem, contest) in zip(names, problems.items())}
     rows = [row for contest in problems.values() for row in contest]
     known = {row["variant"] for row in rows}
     for variant in re.split(r"[,|/]", settings["columns"]):

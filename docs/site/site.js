@@ -125,13 +125,20 @@
   // ---- Predict: the numbers in bold among the answers can be tried before one looks ----
 
   const asNumber = (text) => Number(text.replace(/[,\s]/g, "") || "none");
-  const folded = [...document.querySelectorAll("details")].find((one) => /^Answers to Predict/.test(one.querySelector("summary")?.textContent || ""));
-  let questions = document.getElementById("predict");
-  while (questions && questions.tagName !== "OL") questions = questions.nextElementSibling;
-  const answers = folded && questions ? [...folded.querySelectorAll(":scope > ol > li")] : [];
-  answers.forEach((answer, i) => {
+  // "Answers to Predict" are below another heading, those of a box below its own. A question is an item of a list, or the
+  // paragraph above the answer.
+  const tried = [];
+  for (const folded of document.querySelectorAll("details")) {
+    const [, of] = /^Answers? to (.+)/.exec(folded.querySelector("summary")?.textContent || "") || [];
+    const heading = of && document.getElementById(of.toLowerCase().replace(/\W+/g, "-"));
+    let questions = of && heading;
+    while (questions && questions !== folded && questions.tagName !== "OL") questions = questions.nextElementSibling;
+    const answers = folded.querySelectorAll(questions === folded ? ":scope > p" : ":scope > ol > li");
+    if (questions) answers.forEach((answer, i) => tried.push([answer, questions === folded ? folded.previousElementSibling : questions.children[i]]));
+  }
+  tried.forEach(([answer, question], i) => {
     const wanted = [...answer.querySelectorAll("strong")].map((one) => one.textContent).filter((text) => !Number.isNaN(asNumber(text)));
-    if (!wanted.length || !questions.children[i]) return;
+    if (!wanted.length || !question) return;
     const boxes = wanted.map((_, k) => make("input", { type: "text", inputmode: "decimal", autocomplete: "off", "aria-label": `number ${k + 1} of question ${i + 1}` }));
     const verdict = make("output");
     const form = make("form", { class: "predict", onsubmit: (event) => {
@@ -144,6 +151,6 @@
       boxes.forEach((box, k) => box.setAttribute("aria-invalid", String(!right[k])));
       verdict.textContent = right.every(Boolean) ? "✓ right" : `${right.filter(Boolean).length} of ${right.length} right`;
     } }, ...boxes, button("check", "check", () => {}, { type: "submit" }), verdict);
-    questions.children[i].append(form);
+    question.append(form);
   });
 })();

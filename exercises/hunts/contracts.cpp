@@ -280,11 +280,89 @@ Contract sum() {
   };
 }
 
+// launch(input, output, rows, columns, threads): the largest cell of each row. Of every other row all are below zero.
+Contract row_maximum() {
+  const auto cells = [](const Given& given, std::uint64_t seed, bool) {
+    conv::Random random(seed);
+    const std::int64_t columns = given["columns"];
+    std::vector<float> values(static_cast<std::size_t>(given["rows"] * columns));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const bool below = static_cast<std::int64_t>(i) / columns % 2 == 1;
+      values[i] = static_cast<float>(1 + random.below(100'000)) / (below ? -1000.0f : 1000.0f);
+    }
+    return values;
+  };
+  return {
+      .name = "row_maximum",
+      .numbers = {"rows", "columns", "threads"},
+      .inputs = {{"input", product_of({"rows", "columns"}), 0, cells}},
+      .output_size = product_of({"rows"}),
+      .define =
+          [](const Given& given, std::int64_t row, Output& output) {
+            std::vector<Cell> from;
+            double largest = -std::numeric_limits<double>::infinity();
+            for (std::int64_t c = 0; c < given["columns"]; ++c) {
+              from.push_back({0, row * given["columns"] + c});
+              largest = std::max(largest, given.cell(0, from.back().index));
+            }
+            output.is(largest, 0, from);
+          },
+      .groups = {{"one row", {{1, 128, 32}, {1, 1000, 64}}},
+                 {"several rows", {{4, 512, 128}, {7, 100, 32}}},
+                 {"few cells", {{3, 1, 32}, {2, 31, 64}}}},
+  };
+}
+
+// launch(input, output, n, threads): output i is the sum of inputs 0 .. i.
+Contract prefix_sums() {
+  return {
+      .name = "prefix_sums",
+      .numbers = {"n", "threads"},
+      .inputs = {{"input", product_of({"n"})}},
+      .output_size = product_of({"n"}),
+      .define =
+          [](const Given&, std::int64_t i, Output& output) {
+            for (std::int64_t k = 0; k <= i; ++k) output.product({{0, k}});
+          },
+      .groups = {{"as many numbers as threads", {{32, 32}, {256, 256}}},
+                 {"several turns", {{512, 128}, {1000, 64}}},
+                 {"a last turn that is not full", {{100, 64}, {257, 256}}},
+                 {"few numbers", {{1, 32}, {5, 64}, {31, 32}}}},
+  };
+}
+
+// launch(a, b, output, M, N, K): the product of a [M][K] and b [K][N].
+Contract product() {
+  return {
+      .name = "product",
+      .numbers = {"M", "N", "K"},
+      .inputs = {{"a", product_of({"M", "K"})}, {"b", product_of({"K", "N"})}},
+      .output_size = product_of({"M", "N"}),
+      .define =
+          [](const Given& given, std::int64_t i, Output& output) {
+            const std::int64_t N = given["N"], K = given["K"];
+            for (std::int64_t k = 0; k < K; ++k) {
+              output.product({{0, i / N * K + k}, {1, k * N + i % N}});
+            }
+          },
+      .groups = {{"whole tiles", {{16, 64, 16}, {32, 128, 48}}},
+                 {"tiles that are not full", {{20, 36, 9}, {5, 100, 33}}},
+                 {"any width", {{17, 10, 20}, {33, 65, 7}, {4, 7, 40}}},
+                 {"a row, a column, a cell", {{1, 40, 5}, {40, 1, 5}, {1, 1, 1}}}},
+      .axes =
+          [](const Given& given) {
+            return std::vector<conv::OutputAxis>{{"", "row", given["M"]},
+                                                 {"", "column", given["N"]}};
+          },
+  };
+}
+
 }  // namespace
 
 const Contract& contract_named(const std::string& name) {
-  static const std::vector<Contract> all = {conv1d(),    conv1d_inner(), picture(), layer(),
-                                            transpose(), softmax(),      pooling(), sum()};
+  static const std::vector<Contract> all = {conv1d(),      conv1d_inner(), picture(), layer(),
+                                            transpose(),   softmax(),      pooling(), sum(),
+                                            row_maximum(), prefix_sums(),  product()};
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const Contract& contract) { return contract.name == name; });
   if (found == all.end()) throw std::runtime_error("there is no contract \"" + name + "\"");
@@ -316,6 +394,11 @@ const Budget& budget_named(const std::string& name) {
       {"sum", on({8192, 256}, {{load_requests(), 520, 256},
                                {loaded, 5 * 8192, 4 * 8192},
                                {shared_conflicts(), 64, 0}})},
+      // Each cell once, and an atomic a warp; in bytes a row.
+      {"row_maximum", on({2, 8192, 128}, {{bytes_per_output(), 56'000, 50'000}})},
+      {"prefix_sums", on({2048, 256}, {{bytes_per_output(), 12, 8}})},
+      // In tiles of 16 x 64 a cell of a serves 64 sums, one of b 16, which is 20 bytes; and the store.
+      {"product", on({64, 64, 64}, {{bytes_per_output(), 48, 24}, {shared_conflicts(), 256, 0}})},
   };
   const auto found = all.find(name);
   if (found == all.end()) throw std::runtime_error("there is no contract \"" + name + "\"");

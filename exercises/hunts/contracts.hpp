@@ -7,8 +7,8 @@
 
 namespace halo::exercises {
 
-/// conv1d, conv1d_inner, picture, layer, transpose, softmax, pooling or sum. Throws std::runtime_error, one
-/// line, for another name.
+/// conv1d, conv1d_inner, picture, layer, transpose, softmax, pooling, sum, row_maximum, prefix_sums or product. Throws
+/// std::runtime_error, one line, for another name.
 const Contract& contract_named(const std::string& name);
 
 /// What any kernel of the contract keeps to that does nothing twice and nothing in a bad order; whether it has a

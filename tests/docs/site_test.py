@@ -272,16 +272,16 @@ def stepped(site, page):
 
 
 def predicted(site, page):
-    """Each number in bold among the answers to Predict can be tried on the page; a wrong one is told."""
+    """Each number in bold among the answers to Predict and to the boxes can be tried on the page; a wrong one is told."""
     wrong, looked = [], 0
     for path in sorted(site.glob("[01][0-9]_*.html")):
         text = path.read_text(encoding="utf-8")
-        found = re.search(r"<summary>Answers to <em>Predict</em></summary>(.*?)</details>", text, re.S)
+        found = re.findall(r"<summary>Answers? to <em>(?:Predict|Box: \w+)</em></summary>(.*?)</details>", text, re.S)
         if not found:
             continue
         page.open(path)
         looked += 1
-        numbers = [number for number in re.findall(r"<strong>([^<]*)</strong>", found[1]) if re.fullmatch(r"[\d,.]+", number)]
+        numbers = [number for number in re.findall(r"<strong>([^<]*)</strong>", "".join(found)) if re.fullmatch(r"[\d,.]+", number)]
         boxes = page.value("document.querySelectorAll('.predict input').length")
         if not numbers or boxes != len(numbers):
             wrong.append(f"{path.name}: {boxes} boxes for the {len(numbers)} numbers of its answers")

@@ -12,6 +12,7 @@ __global__ void global_histogram(const int* in, int* bins, int n) {
 }
 
 __global__ void shared_histogram(const int* in, int* bins, int n) {
+  // [doc:histogram]
   __shared__ int own[16];
   if (threadIdx.x < 16) own[threadIdx.x] = 0;
   __syncthreads();
@@ -20,6 +21,7 @@ __global__ void shared_histogram(const int* in, int* bins, int n) {
   }
   __syncthreads();
   if (threadIdx.x < 16) atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
+  // [/doc:histogram]
 }
 
 // A histogram for each warp, in bytes' place: other banks.
@@ -83,11 +85,13 @@ __global__ void blelloch(const int* in, int* out) {
 
 __global__ void scan_by_shuffles(const int* in, int* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
+  // [doc:scan]
   int sum = i < n ? in[i] : 0;
   for (int step = 1; step < 32; step *= 2) {
     const int other = __shfl_up_sync(0xffffffff, sum, step);
     if (lane >= step) sum += other;
   }
+  // [/doc:scan]
   if (i < n) out[i] = sum;
 }
 

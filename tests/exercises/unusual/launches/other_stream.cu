@@ -7,11 +7,13 @@ static void start(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, size
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
   cudaEventCreateWithFlags(&begun, cudaEventDisableTiming);
   cudaEventCreateWithFlags(&ended, cudaEventDisableTiming);
+  // [doc:there_and_back]
   cudaEventRecord(begun, nullptr);
   cudaStreamWaitEvent(stream, begun, 0);
   kernel<<<blocks, threads, bytes, stream>>>(arguments...);
   cudaEventRecord(ended, stream);
   cudaStreamWaitEvent(nullptr, ended, 0);
+  // [/doc:there_and_back]
   cudaEventDestroy(begun);
   cudaEventDestroy(ended);
   cudaStreamDestroy(stream);

@@ -5,6 +5,7 @@ in which ./halo has to find, say and install what is missing.
     sudo nice tests/roots.py                        # all of them, one after the other
     sudo nice tests/roots.py debian-13 --test       # one; its tests too, which take long
     sudo nice tests/roots.py debian-12-arm64        # AArch64, as in a container on Apple Silicon: emulated elsewhere
+    sudo nice tests/roots.py codespace wsl          # for a user with sudo: .devcontainer's commands, Ubuntu as in WSL2
     sudo nice tests/roots.py --record               # and write docs/results/roots.md; others' rows there stay
 
 A root is a container where docker answers, else a folder made by debootstrap and entered by chroot, whose mounts end
@@ -15,10 +16,12 @@ failed, 77 none ran.
 
 import argparse
 import datetime
+import json
 import os
 import pathlib
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -36,7 +39,21 @@ ROOTS = {
     "ubuntu-22.04": ("jammy", UBUNTU, "ubuntu:22.04", "Ubuntu 22.04", None),
     "ubuntu-24.04": ("noble", UBUNTU, "ubuntu:24.04", "Ubuntu 24.04", None),
     "debian-12-arm64": ("bookworm", DEBIAN, "debian:12", "Debian 12 on AArch64", "arm64"),
+    "codespace": ("bookworm", DEBIAN, "mcr.microsoft.com/devcontainers/base:bookworm", "a Codespace's Debian 12", None),
+    "wsl": ("noble", UBUNTU, "ubuntu:24.04", "WSL2's Ubuntu 24.04", None),
 }
+# There one is not root, but has sudo. Whom one is:
+USERS = {"codespace": "vscode", "wsl": "student"}
+MAKE_USER = """set -e
+export DEBIAN_FRONTEND=noninteractive
+apt-get update
+apt-get install -y --no-install-recommends sudo git ca-certificates
+id -u {user} || useradd --create-home --shell /bin/bash {user}
+echo '{user} ALL=(ALL) NOPASSWD:ALL' > /etc/sudoers.d/halo
+echo 'Defaults env_keep += "http_proxy https_proxy PIP_CERT"' >> /etc/sudoers.d/halo
+chown -R {user} /halo
+"""
+DEVCONTAINER = SOURCE / ".devcontainer" / "devcontainer.json"
 # Debian has no package of Ubuntu's keys. Its own server has them, and is asked by https.
 UBUNTU_KEYS = "https://archive.ubuntu.com/ubuntu/pool/main/u/ubuntu-keyring/ubuntu-keyring_2021.03.26_all.deb"
 SCRIPTS = pathlib.Path("/usr/share/debootstrap/scripts")
@@ -119,6 +136,13 @@ def readme_commands():
     if len(commands) != len(EXPECTED):
         sys.exit(f"README.md has {len(commands)} commands, not {len(EXPECTED)}")
     return commands
+
+
+def codespace():
+    """What .devcontainer sets, and the command that it runs once."""
+    said = json.loads(re.sub(r"^\s*//.*$", "", DEVCONTAINER.read_text(encoding="utf-8"), flags=re.M))
+    return ([f"{name}={value}" for name, value in said["containerEnv"].items()],
+            [(said["postCreateCommand"], 0, ["tiled_halo PASS", "EQUAL", "0 of 100 points"])])
 
 
 class Container:
@@ -245,12 +269,13 @@ def take_own_compiler(machine):
         machine.environment += [f"CXX={OWN_CXX}", f"AR={OWN_AR}"]
 
 
-def try_on(machine, commands, log):
+def try_on(machine, commands, log, user=None):
     """What each command took, in seconds."""
     took = []
+    as_user = f"sudo --preserve-env --set-home --user={user} " if user else ""
     for command, status, words in commands:
         begin = time.monotonic()
-        done = machine.inside(f"cd /halo && {command}")
+        done = machine.inside(f"{as_user}sh -c {shlex.quote('cd /halo && ' + command)}")
         took.append((command, time.monotonic() - begin))
         log.write(f"$ {command}\n{done.stdout}\n")
         log.flush()
@@ -296,8 +321,18 @@ def main():
                     raise NotRun(f"the course cannot be unpacked: {last_line(unpacked.stdout)}")
                 if is_emulated(arch):
                     take_own_compiler(machine)
+                user = USERS.get(name)
+                if user:
+                    done = machine.inside(MAKE_USER.format(user=user))
+                    if done.returncode != 0:
+                        raise NotRun(f"no user with sudo: {last_line(done.stdout)}")
+                if name == "codespace":
+                    set_there, commands = codespace()
+                    machine.environment += set_there
+                elif user:
+                    machine.environment.append("HALO_INSTALL=yes")  # there is nobody to ask
                 with open(logs / f"{name}.txt", "w", encoding="utf-8") as log:
-                    took = try_on(machine, commands, log)
+                    took = try_on(machine, commands, log, user)
                 outcome, why = "PASS", ""
                 passed += 1
             except NotRun as error:

@@ -11,7 +11,7 @@ meaning on hover, where they first occur in a section of a page. Files of result
 (`halo report FILE --html`), and listed; of all measured kernels there is one roofline (roofline.py); without it as they are. Where a page says `<!-- trace: NAME -->` it shows the
 page of `halo trace` with what docs/results/traces/NAME.json keeps; where it says `<!-- stepper: NAME -->`, site.js draws; where it
 says `<!-- slides -->`, the slides are linked that make_slides.py makes.
-With --repository each page links its source there, to be edited, and the header the repository.
+With --repository each page links its source there, to be edited, and the header the repository; and the notebook clones it.
 
 Exit status: 0 built, 1 something is wrong with a page (one line each), 2 wrong use, 77 MkDocs or Material is
 not installed.
@@ -91,8 +91,8 @@ def first_in_section(html):
 class Site:
     """What is published, by its path in the repository, and what is wrong with it."""
 
-    def __init__(self, root, pages, halo):
-        self.root, self.pages, self.halo = root, pages, halo
+    def __init__(self, root, pages, halo, repository):
+        self.root, self.pages, self.halo, self.repository = root, pages, halo, repository
         self.words = glossary(root)
         self.done, self.waiting, self.problems, self.slides = {}, [], [], {}
 
@@ -130,6 +130,9 @@ class Site:
                 out.write_text(self.shown(path), encoding="utf-8")
             elif path.endswith(".md"):
                 out.write_text(self.rewritten(path), encoding="utf-8")
+            elif path.endswith(".ipynb") and self.repository:
+                text = (self.root / path).read_text(encoding="utf-8")
+                out.write_text(text.replace('REPOSITORY = \\"\\"', f'REPOSITORY = \\"{self.repository}\\"'), encoding="utf-8")
             else:
                 shutil.copyfile(self.root / path, out)
 
@@ -294,7 +297,7 @@ def build(root, out, halo=None, repository=None):
     pages, site = out / "pages", out / "site"
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir(parents=True)
-    what = Site(root, pages, halo)
+    what = Site(root, pages, halo, repository)
     for path in published:
         what.place(path)
     (pages / "results").mkdir()
@@ -306,7 +309,7 @@ def build(root, out, halo=None, repository=None):
     for name in ("site.css", "site.js", "local_search.js"):
         shutil.copyfile(HERE / name, pages / name)
     if repository:
-        text += repository_links(repository.rstrip("/"), what.done)
+        text += repository_links(repository, what.done)
     config = out / "mkdocs.yml"
     config.write_text(text.replace("@PAGES@", str(pages)).replace("@SITE@", str(site))
                       .replace("@THEME@", str(HERE / "theme")), encoding="utf-8")
@@ -346,7 +349,8 @@ def main(argv=None):
               file=sys.stderr)
         return 77
     problems, site, failed = build(arguments.root.resolve(), arguments.out.resolve(),
-                                   arguments.halo.resolve() if arguments.halo else None, arguments.repository)
+                                   arguments.halo.resolve() if arguments.halo else None,
+                                   arguments.repository and arguments.repository.rstrip("/"))
     # The copy for students leaves some pages out, on purpose.
     whole = (arguments.root / "tests" / "docs").is_dir()
     for line in problems if whole or failed else []:

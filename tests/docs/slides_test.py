@@ -7,6 +7,7 @@ built or no browser was found, and what needs neither is good.
 
 import base64
 import csv
+import json
 import pathlib
 import re
 import shutil
@@ -189,6 +190,11 @@ class BuiltSite(unittest.TestCase):
         self.assertGreater(sum(map(len, edited.values())), 50)
         for links in edited.values():
             self.assertTrue(all((ROOT / path).is_file() for path in links), links)
+
+    def test_the_notebook_clones_the_repository(self):
+        notebook = json.loads(text_of(SITE / "halo_on_a_t4.ipynb"))
+        first = next("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
+        self.assertIn(f'\nREPOSITORY = "{REPOSITORY}"\n', first)
 
     def test_each_week_of_the_syllabus_has_slides(self):
         weeks = list(make_slides.weeks_of(ROOT))

@@ -17,6 +17,7 @@ FLOORS = [
     ["common/simt/report"],
     ["common/simt/debug"],
     ["common/simt/cudart"],
+    ["common/simt/driver"],
     ["common/simt/command"],
     ["common/conv"],
     ["common/data"],

@@ -90,6 +90,33 @@ TEST_CASE("cuBLAS computes on the host, and says so", "[simt]") {
   CHECK(beyond.status == 3);
 }
 
+TEST_CASE("the driver's functions do what the runtime's do", "[simt]") {
+  const Workbench bench;
+  bench.build("driver.cu", "-std=c++20 -lcuda");
+  const std::string source = " '" CUDART_PROGRAMS "/loaded.cu' ";
+  REQUIRE(bench.run("'" SIMCC "' -fatbin -o code.fatbin" + source).status == 0);
+  const Outcome outcome = bench.run("./program code.fatbin");
+  CHECK(outcome.out == "all right\n");
+  CHECK(outcome.status == 0);
+  const Outcome stray = bench.run("./program code.fatbin stray");
+  CHECK_THAT(stray.err, contains("error: invalid_copy of small in cuMemcpyHtoD"));
+  CHECK(stray.status == 3);
+  const Outcome gap = bench.run("./program code.fatbin gap");
+  CHECK_THAT(gap.err, contains("error: out_of_bounds of cuMemMap in scale"));
+  CHECK(gap.status == 3);
+}
+
+TEST_CASE("who loads the driver by its name finds it", "[simt]") {
+  const Workbench bench;
+  const std::string program = "'" SIMT "' run python3 '" CUDART_PROGRAMS "/driver.py' ";
+  const Outcome outcome = bench.run(program + "8");
+  CHECK(outcome.out == "[1, 2, 3, 4, 5, 6, 7, 8]\n");
+  CHECK(outcome.status == 0);
+  const Outcome beyond = bench.run(program + "9");
+  CHECK_THAT(beyond.err, contains("out_of_bounds"));
+  CHECK(beyond.status == 3);
+}
+
 TEST_CASE("kernels launch kernels, which run when they have ended", "[simt]") {
   const Workbench bench;
   bench.build("children.cu", "-rdc=true");

@@ -163,6 +163,45 @@ std::uint64_t allocate_sparse(std::size_t bytes, std::span<const std::byte> valu
   return begin;
 }
 
+std::uint64_t reserve_addresses(std::size_t bytes, std::size_t alignment) {
+  return arena().reserve_range(bytes, alignment);
+}
+
+void open_range(std::uint64_t begin, std::size_t bytes, const std::string& name) {
+  expect_room(bytes);
+  arena().give_range(begin, bytes, name);
+  std::map<std::uint64_t, Block>& live = all().live;
+  Block opened{.begin = begin, .bytes = bytes, .given_name = name};
+  if (const auto behind = live.find(begin + bytes); behind != live.end()) {
+    opened.bytes += behind->second.bytes;
+    all().of_device -= behind->second.bytes;
+    live.erase(behind);
+  }
+  if (const Block* const before = block_at(begin - 1)) {
+    opened.begin = before->begin;
+    opened.bytes += before->bytes;
+    all().of_device -= before->bytes;
+    live.erase(before->begin);
+  }
+  add(std::move(opened));
+}
+
+void close_range(std::uint64_t begin, std::size_t bytes) {
+  std::map<std::uint64_t, Block>& live = all().live;
+  const auto found = live.find(block_at(begin)->begin);
+  Block first = found->second, last = found->second;
+  timeline::forget(begin, bytes);
+  arena().take_range(begin, bytes);
+  all().of_device -= bytes;
+  live.erase(found);
+  first.bytes = begin - first.begin;
+  last.bytes -= first.bytes + bytes;
+  last.begin = begin + bytes;
+  for (const Block& rest : {first, last}) {
+    if (rest.bytes != 0) live[rest.begin] = rest;
+  }
+}
+
 void lend(void* host, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uint64_t>(host);
   arena().lend(begin, bytes, "");

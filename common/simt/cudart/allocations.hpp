@@ -51,6 +51,11 @@ std::uint64_t allocate(std::size_t bytes, MemoryKind kind, const std::string& na
 /// Memory of which only the pages that are written cost anything, as Arena::allocate_sparse() gives it. It counts as written
 /// if it has values. Throws std::bad_alloc.
 std::uint64_t allocate_sparse(std::size_t bytes, std::span<const std::byte> values);
+/// Addresses that hold nothing until a part of them is opened, which is one allocation with what lies beside it. Throws
+/// std::bad_alloc.
+std::uint64_t reserve_addresses(std::size_t bytes, std::size_t alignment);
+void open_range(std::uint64_t begin, std::size_t bytes, const std::string& name);
+void close_range(std::uint64_t begin, std::size_t bytes);
 /// Host memory that is registered.
 void lend(void* host, std::size_t bytes);
 /// False if no live block begins there.

@@ -26,6 +26,7 @@ namespace {
 thread_local constinit cudaError_t last = cudaSuccess;
 // What is said of the call in progress, and what was said of the last that failed.
 thread_local std::string detail_now, detail_kept;
+thread_local constinit bool is_used = false, is_in_driver = false;
 cudaError_t sticky = cudaSuccess;  // under turn()
 
 // Never destroyed: destructors of static objects may still call the runtime.
@@ -76,6 +77,13 @@ cudaError_t record(cudaError_t error) {
   if (error != sticky) detail_kept = std::exchange(detail_now, "");
   return error;
 }
+
+cudaError_t exchange_last_error(cudaError_t error) { return std::exchange(last, error); }
+
+bool uses_runtime() { return is_used; }
+void note_use_of_runtime() { is_used |= !is_in_driver; }
+OfDriver::OfDriver() : before_(std::exchange(is_in_driver, true)) {}
+OfDriver::~OfDriver() { is_in_driver = before_; }
 
 void explain(const char* key, const char* format, ...) {
   std::va_list arguments;

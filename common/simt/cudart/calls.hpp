@@ -25,6 +25,23 @@ std::string detail_of_last_error();
 void forget_last_error();
 /// Makes it the last error, unless it is none.
 cudaError_t record(cudaError_t error);
+/// What it was; one that has spoilt the device stays.
+cudaError_t exchange_last_error(cudaError_t error);
+
+/// Whether this host thread has asked the runtime for something that needs the device, other than in a call of the driver.
+bool uses_runtime();
+void note_use_of_runtime();
+/// While a function of the driver does its work by those of the runtime.
+class OfDriver {
+ public:
+  OfDriver();
+  ~OfDriver();
+  OfDriver(const OfDriver&) = delete;
+  OfDriver& operator=(const OfDriver&) = delete;
+
+ private:
+  bool before_;
+};
 
 /// Beside the error's name: one line on stderr, once for each key.
 __attribute__((format(printf, 2, 3))) void explain(const char* key, const char* format, ...);
@@ -55,6 +72,7 @@ cudaError_t query(const char* name, Body body) {
 /// A call that needs a device in order.
 template <class Body>
 cudaError_t call(const char* name, Body body) {
+  note_use_of_runtime();
   return query(name, [&]() -> cudaError_t { return spoilt() != cudaSuccess ? spoilt() : body(); });
 }
 

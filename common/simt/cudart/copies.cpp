@@ -445,7 +445,7 @@ Work copy_of(const cudaMemcpy3DParms& parameters, const char* by) {
   return [parameters, by] { return copy_planes(by, parameters); };
 }
 
-Work set_of(const cudaMemsetParams& p, const char* by) {
+Work set_of(const cudaMemsetParams& p, const Issue& by) {
   return [p, by]() -> cudaError_t {
     const Side to{p.dst, p.height > 1 ? p.pitch : p.width * p.elementSize, 0};
     const Extent extent{.width = p.width * p.elementSize, .rows = p.height};
@@ -454,7 +454,7 @@ Work set_of(const cudaMemsetParams& p, const char* by) {
     }
     if (p.elementSize != 2 && p.elementSize != 4) return cudaErrorInvalidValue;
     if (extent.is_empty()) return cudaSuccess;
-    if (!check_device_range(by, "the memory to set", to.pointer, span(to, extent))) {
+    if (!check_device_range(by.name, "the memory to set", to.pointer, span(to, extent))) {
       return cudaErrorInvalidValue;
     }
     if (is_recording()) {
@@ -465,7 +465,9 @@ Work set_of(const cudaMemsetParams& p, const char* by) {
       note_copy(by, to, {values.data(), 0, 0}, extent);
       return cudaSuccess;
     }
+    Doing doing(by);
     for (std::size_t row = 0; row < extent.rows; ++row) {
+      doing.touch(address_of(to, 0, row), extent.width, timeline::Touch::writes);
       for (std::size_t i = 0; i < p.width; ++i) {
         std::memcpy(row_of(to, 0, row) + i * p.elementSize, &p.value, p.elementSize);
       }

@@ -177,6 +177,8 @@ std::string renamed(std::string_view text, const std::map<std::string_view, std:
   return result;
 }
 
+}  // namespace
+
 std::string joined(const std::vector<std::string>& texts) {
   if (texts.size() == 1) return texts.front();
   std::string all;
@@ -191,8 +193,6 @@ std::string joined(const std::vector<std::string>& texts) {
   }
   return all;
 }
-
-}  // namespace
 
 bool is_linked(const void* address) {
   Wrapper wrapper;

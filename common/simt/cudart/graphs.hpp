@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "common/simt/cudart/operations.hpp"
+
 namespace simt::cudart {
 
 using Work = std::function<cudaError_t()>;
@@ -57,6 +59,6 @@ bool set_condition(cudaGraphConditionalHandle handle, unsigned value);
 
 // What nodes do, and kernels ask for: copies.cpp.
 Work copy_of(const cudaMemcpy3DParms& parameters, const char* by = "a graph's copy");
-Work set_of(const cudaMemsetParams& parameters, const char* by = "a graph's memset");
+Work set_of(const cudaMemsetParams& parameters, const Issue& by = "a graph's memset");
 
 }  // namespace simt::cudart

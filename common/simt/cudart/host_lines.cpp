@@ -138,10 +138,13 @@ std::string variable_in_call(const std::vector<std::uintptr_t>& callers, const A
   const HostLine where = line_of_call(callers);
   if (where.file.empty()) return "";
   const std::string text = text_of_line(where);
-  // cudaMalloc(&name, cudaMalloc((void**)&name, &object.member, &names[i]
+  // cudaMalloc(&name, cudaMalloc((void**)&name, cuMemAlloc(&object.member, &names[i]
+  const auto call_from = [&](std::size_t at) {
+    return std::min(text.find("cuda", at), text.find("cuMem", at));
+  };
   std::vector<std::size_t> names;
-  for (std::size_t at = text.find("cuda"); at != text.npos; at = text.find("cuda", at + 1)) {
-    const std::size_t open = text.find('(', at), next = text.find("cuda", at + 1);
+  for (std::size_t at = call_from(0); at != text.npos; at = call_from(at + 1)) {
+    const std::size_t open = text.find('(', at), next = call_from(at + 1);
     const std::size_t address = open == text.npos ? text.npos : text.find('&', open);
     if (address == text.npos || address > next) continue;
     const std::size_t begin = text.find_first_not_of(" (", address + 1);

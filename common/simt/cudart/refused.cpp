@@ -43,12 +43,7 @@ cudaError_t cudaGLSetGLDevice() { return refused(__func__); }
 cudaError_t cudaGLUnmapBufferObject() { return refused(__func__); }
 cudaError_t cudaGLUnmapBufferObjectAsync() { return refused(__func__); }
 cudaError_t cudaGLUnregisterBufferObject() { return refused(__func__); }
-cudaError_t cudaGetDriverEntryPoint() { return refused(__func__); }
-cudaError_t cudaGetDriverEntryPointByVersion() { return refused(__func__); }
-cudaError_t cudaGetDriverEntryPointByVersion_ptsz() { return refused(__func__); }
-cudaError_t cudaGetDriverEntryPoint_ptsz() { return refused(__func__); }
 cudaError_t cudaGetExportTable() { return refused(__func__); }
-cudaError_t cudaGetFuncBySymbol() { return refused(__func__); }
 cudaError_t cudaGetTextureObjectResourceViewDesc() { return refused(__func__); }
 cudaError_t cudaGraphAddExternalSemaphoresSignalNode() { return refused(__func__); }
 cudaError_t cudaGraphAddExternalSemaphoresWaitNode() { return refused(__func__); }

@@ -40,7 +40,7 @@ constexpr int kOldestRelease = 13;
 
 // How the folder's name begins, which is made. The number changes with what is in it: one of another simcc in this place is
 // not taken. Findings are not told of files below "/cuda" (report/lines.cpp).
-constexpr const char* kNameBegins = "cuda-2-";
+constexpr const char* kNameBegins = "cuda-3-";
 
 // What a program says, on both streams.
 std::string said_by(const fs::path& program, const std::string& arguments) {
@@ -158,6 +158,14 @@ void lead_to(const fs::path& library, const fs::path& folder, const std::string&
   fs::create_symlink(library, folder / library.filename());
 }
 
+// The driver's functions are in our runtime library. nvcc looks for libraries in the stubs first.
+void lead_to_driver(const fs::path& library, const fs::path& libraries, const fs::path& folder) {
+  write(folder / "libcuda.so", "INPUT(\"" + library.string() + "\")\n");
+  if (!fs::exists(libraries / "stubs")) return;
+  fs::create_directory(folder / "stubs");
+  link_all(libraries / "stubs", folder / "stubs", {"libcuda"});
+}
+
 // Empty where it was not built.
 fs::path our_cublas(const fs::path& library_folder) {
   const fs::path library = libraries_folder(library_folder) / "libcublas.so.13";
@@ -184,11 +192,12 @@ void make(const fs::path& made, const fs::path& library_folder, const Nvcc& nvcc
   fs::create_directory_symlink(root / "nvvm", made / "nvvm");
   fs::create_directory_symlink("lib64", made / "lib");
   const fs::path cublas = our_cublas(library_folder);
-  std::vector<std::string> replaced = {"libcudart", "libcudadevrt"};
+  std::vector<std::string> replaced = {"libcudart", "libcudadevrt", "libcuda", "stubs"};
   if (!cublas.empty()) replaced.push_back("libcublas");
   const fs::path libraries = first_of(root, {"lib64", "lib", "targets/*/lib"});
   if (!libraries.empty()) link_all(libraries, made / "lib64", replaced);
   lead_to(library_folder / kCudart, made / "lib64", "libcudart");
+  lead_to_driver(library_folder / kCudart, libraries, made / "lib64");
   if (!cublas.empty()) lead_to(cublas, made / "lib64", "libcublas");
   fs::create_symlink(library_folder / "libcudadevrt.a", made / "lib64" / "libcudadevrt.a");
   fs::create_symlink(library_folder / "dropped_names.h", made / "dropped_names.h");

@@ -91,6 +91,36 @@ std::uint64_t Arena::allocate_sparse(std::size_t bytes, std::span<const std::byt
   return at;
 }
 
+std::uint64_t Arena::reserve_range(std::size_t bytes, std::uint64_t alignment) {
+  const std::uint64_t at = reserve(bytes, alignment, next_, of_kernels_);
+  next_ = at + bytes + kGap;
+  return at;
+}
+
+void Arena::give_range(std::uint64_t begin, std::size_t bytes, const std::string& name) {
+  std::uint64_t first = begin, end = begin + bytes;
+  if (const auto before = allocations_.find(begin); before != allocations_.end()) {
+    first = before->second.begin;
+    allocations_.erase(before);
+  }
+  if (const auto behind = allocations_.upper_bound(end);
+      behind != allocations_.end() && behind->second.begin == end) {
+    end = behind->second.end();
+    allocations_.erase(behind);
+  }
+  allocations_[end] = {first, end - first, name};
+}
+
+void Arena::take_range(std::uint64_t begin, std::size_t bytes) {
+  const auto found = allocations_.upper_bound(begin);
+  const Allocation its = found->second;
+  const std::uint64_t end = begin + bytes;
+  allocations_.erase(found);
+  if (its.begin < begin) allocations_[begin] = {its.begin, begin - its.begin, its.name};
+  if (end < its.end()) allocations_[its.end()] = {end, its.end() - end, its.name};
+  madvise(host(begin), bytes, MADV_REMOVE);
+}
+
 // The arena's own pages, with nothing in them.
 void Arena::put_back(std::uint64_t begin, std::size_t bytes) {
   if (mremap(reinterpret_cast<void*>(begin), 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,

@@ -41,6 +41,11 @@ class Arena {
   /// are used again.
   std::uint64_t allocate_sparse(std::size_t bytes, std::span<const std::byte> values);
   static constexpr std::uint64_t kSparseUnit = 1 << 18;
+  /// Addresses alone, of which nothing belongs to anybody until it is given.
+  std::uint64_t reserve_range(std::size_t bytes, std::uint64_t alignment);
+  /// Makes a part of it memory, one with what lies beside it; and nobody's again, with nothing in it.
+  void give_range(std::uint64_t begin, std::size_t bytes, const std::string& name);
+  void take_range(std::uint64_t begin, std::size_t bytes);
   /// Memory of the host's own, outside of the arena, that kernels may touch as well.
   void lend(std::uint64_t begin, std::size_t bytes, const std::string& name);
   /// False if no allocation begins there. Its addresses are not given out again while others can be.

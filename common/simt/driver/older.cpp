@@ -1,0 +1,58 @@
+// Names by which programs of older headers call the driver. Last of this room: what cuda.h makes of these names ends here.
+#include <cuda.h>
+
+#include "common/simt/driver/calls.hpp"
+
+namespace simt::driver {
+namespace {
+
+CUmemLocation place_of(CUdevice device) {
+  CUmemLocation place = {};
+  place.type = device == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE;
+  place.id = device == CU_DEVICE_CPU ? 0 : device;
+  return place;
+}
+
+}  // namespace
+
+#undef cuDeviceGetUuid
+#undef cuDevicePrimaryCtxRelease
+#undef cuDevicePrimaryCtxReset
+#undef cuDevicePrimaryCtxSetFlags
+#undef cuEventElapsedTime
+#undef cuGetProcAddress
+#undef cuMemAdvise
+#undef cuMemPrefetchAsync
+
+extern "C" {
+
+CUresult cuCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device) {
+  return cuCtxCreate_v4(context, nullptr, flags, device);
+}
+CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam*, int, unsigned int flags,
+                        CUdevice device) {
+  return cuCtxCreate_v4(context, nullptr, flags, device);
+}
+CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) { return cuDeviceGetUuid_v2(uuid, device); }
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) { return cuDevicePrimaryCtxRelease_v2(device); }
+CUresult cuDevicePrimaryCtxReset(CUdevice device) { return cuDevicePrimaryCtxReset_v2(device); }
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags) {
+  return cuDevicePrimaryCtxSetFlags_v2(device, flags);
+}
+CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
+  return cuEventElapsedTime_v2(milliseconds, start, end);
+}
+CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
+  return cuGetProcAddress_v2(symbol, function, version, flags, nullptr);
+}
+CUresult cuMemAdvise(CUdeviceptr address, std::size_t bytes, CUmem_advise advice, CUdevice device) {
+  return cuMemAdvise_v2(address, bytes, advice, place_of(device));
+}
+CUresult cuMemPrefetchAsync(CUdeviceptr address, std::size_t bytes, CUdevice device,
+                            CUstream stream) {
+  return cuMemPrefetchAsync_v2(address, bytes, place_of(device), 0, stream);
+}
+
+}  // extern "C"
+
+}  // namespace simt::driver

@@ -1,0 +1,131 @@
+// Streams, events and graphs, which are the runtime's own under the driver's names.
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include "common/simt/driver/calls.hpp"
+
+namespace simt::driver {
+
+extern "C" {
+
+// ---- Streams ----
+
+CUresult cuStreamCreate(CUstream* stream, unsigned int flags) {
+  return in_context("cuStreamCreate", [&] { return cudaStreamCreateWithFlags(stream, flags); });
+}
+CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned int flags, int priority) {
+  return in_context("cuStreamCreateWithPriority",
+                    [&] { return cudaStreamCreateWithPriority(stream, flags, priority); });
+}
+CUresult cuStreamDestroy(CUstream stream) {
+  return in_context("cuStreamDestroy", [&] { return cudaStreamDestroy(stream); });
+}
+CUresult cuStreamSynchronize(CUstream stream) {
+  return in_context("cuStreamSynchronize", [&] { return cudaStreamSynchronize(stream); });
+}
+CUresult cuStreamQuery(CUstream stream) {
+  return in_context("cuStreamQuery", [&] { return cudaStreamQuery(stream); });
+}
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
+  return in_context("cuStreamWaitEvent", [&] { return cudaStreamWaitEvent(stream, event, flags); });
+}
+CUresult cuStreamGetFlags(CUstream stream, unsigned int* flags) {
+  return in_context("cuStreamGetFlags", [&] { return cudaStreamGetFlags(stream, flags); });
+}
+CUresult cuStreamGetPriority(CUstream stream, int* priority) {
+  return in_context("cuStreamGetPriority", [&] { return cudaStreamGetPriority(stream, priority); });
+}
+CUresult cuStreamGetId(CUstream stream, unsigned long long* number) {
+  return in_context("cuStreamGetId", [&] { return cudaStreamGetId(stream, number); });
+}
+CUresult cuStreamGetDevice(CUstream stream, CUdevice* device) {
+  return in_context("cuStreamGetDevice", [&] { return cudaStreamGetDevice(stream, device); });
+}
+CUresult cuStreamGetCtx(CUstream, CUcontext* context) {
+  return in_context("cuStreamGetCtx", [&] {
+    if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *context = current_context();
+    return CUDA_SUCCESS;
+  });
+}
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, std::size_t bytes,
+                                unsigned int flags) {
+  return in_context("cuStreamAttachMemAsync", [&] {
+    return cudaStreamAttachMemAsync(stream, pointer_to(address), bytes, flags);
+  });
+}
+// A callback is told a success, which has the same number on both sides.
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* user_data,
+                             unsigned int flags) {
+  return in_context("cuStreamAddCallback", [&] {
+    return cudaStreamAddCallback(stream, reinterpret_cast<cudaStreamCallback_t>(callback),
+                                 user_data, flags);
+  });
+}
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* user_data) {
+  return in_context("cuLaunchHostFunc",
+                    [&] { return cudaLaunchHostFunc(stream, function, user_data); });
+}
+
+// ---- Events ----
+
+CUresult cuEventCreate(CUevent* event, unsigned int flags) {
+  return in_context("cuEventCreate", [&] { return cudaEventCreateWithFlags(event, flags); });
+}
+CUresult cuEventDestroy(CUevent event) {
+  return in_context("cuEventDestroy", [&] { return cudaEventDestroy(event); });
+}
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  return in_context("cuEventRecord", [&] { return cudaEventRecord(event, stream); });
+}
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags) {
+  return in_context("cuEventRecordWithFlags",
+                    [&] { return cudaEventRecordWithFlags(event, stream, flags); });
+}
+CUresult cuEventQuery(CUevent event) {
+  return in_context("cuEventQuery", [&] { return cudaEventQuery(event); });
+}
+CUresult cuEventSynchronize(CUevent event) {
+  return in_context("cuEventSynchronize", [&] { return cudaEventSynchronize(event); });
+}
+CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
+  return in_context("cuEventElapsedTime",
+                    [&] { return cudaEventElapsedTime(milliseconds, start, end); });
+}
+
+// ---- Graphs, as far as they are captured ----
+
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
+  return in_context("cuStreamBeginCapture", [&] {
+    return cudaStreamBeginCapture(stream, static_cast<cudaStreamCaptureMode>(mode));
+  });
+}
+CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  return in_context("cuStreamEndCapture", [&] { return cudaStreamEndCapture(stream, graph); });
+}
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
+  return in_context("cuStreamIsCapturing", [&] {
+    return cudaStreamIsCapturing(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status));
+  });
+}
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph,
+                                     unsigned long long flags) {
+  return in_context("cuGraphInstantiate",
+                    [&] { return cudaGraphInstantiateWithFlags(executable, graph, flags); });
+}
+CUresult cuGraphUpload(CUgraphExec executable, CUstream stream) {
+  return in_context("cuGraphUpload", [&] { return cudaGraphUpload(executable, stream); });
+}
+CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+  return in_context("cuGraphLaunch", [&] { return cudaGraphLaunch(executable, stream); });
+}
+CUresult cuGraphDestroy(CUgraph graph) {
+  return in_context("cuGraphDestroy", [&] { return cudaGraphDestroy(graph); });
+}
+CUresult cuGraphExecDestroy(CUgraphExec executable) {
+  return in_context("cuGraphExecDestroy", [&] { return cudaGraphExecDestroy(executable); });
+}
+
+}  // extern "C"
+
+}  // namespace simt::driver

@@ -1,0 +1,263 @@
+// The driver's functions, with the device code of loaded.cu, whose file is the argument. With a second one, a mistake: "stray"
+// copies beyond an array, "gap" writes to an address that is reserved and has no memory.
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "expect.hpp"
+
+#define EXPECT(holds) expect(holds, #holds, __LINE__)
+
+void expect_result(CUresult got, CUresult wanted, int line) {
+  if (got == wanted) return;
+  const char *its = "?", *other = "?";
+  cuGetErrorName(got, &its);
+  cuGetErrorName(wanted, &other);
+  std::printf("line %d: %s instead of %s\n", line, its, other);
+  ++failures;
+}
+#define RIGHT(call) expect_result(call, CUDA_SUCCESS, __LINE__)
+#define RESULT(call, wanted) expect_result(call, wanted, __LINE__)
+
+CUcontext make_context() {
+  CUcontext context = nullptr;
+  RIGHT(cuCtxCreate(&context, nullptr, 0, 0));
+  return context;
+}
+
+void contexts() {
+  CUcontext current = nullptr, popped = nullptr;
+  int value = 0;
+  char name[64];
+  CUdeviceptr data = 0;
+  RESULT(cuMemAlloc(&data, 4), CUDA_ERROR_NOT_INITIALIZED);
+  RIGHT(cuInit(0));
+  RESULT(cuMemAlloc(&data, 4), CUDA_ERROR_INVALID_CONTEXT);
+  RIGHT(cuDeviceGetName(name, sizeof name, 0));
+  EXPECT(std::strstr(name, "(simulated)") != nullptr);
+  RIGHT(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+  EXPECT(value == 9);
+  RESULT(cuDeviceGetName(name, sizeof name, 1), CUDA_ERROR_INVALID_DEVICE);
+  const CUcontext first = make_context(), second = make_context();
+  RIGHT(cuCtxPopCurrent(&popped));
+  EXPECT(popped == second);
+  RIGHT(cuCtxGetCurrent(&current));
+  EXPECT(current == first);
+  // A context's memory goes with it.
+  RIGHT(cuCtxPushCurrent(second));
+  RIGHT(cuMemAlloc(&data, 4));
+  RIGHT(cuCtxDestroy(second));
+  std::size_t bytes = 0;
+  RESULT(cuMemGetAddressRange(nullptr, &bytes, data), CUDA_ERROR_NOT_FOUND);
+  RIGHT(cuCtxDestroy(first));
+  RESULT(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT);
+  RIGHT(cuDevicePrimaryCtxRetain(&current, 0));
+  RIGHT(cuCtxSetCurrent(current));
+}
+
+std::vector<float> values_of(CUdeviceptr data, std::size_t count) {
+  std::vector<float> values(count);
+  RIGHT(cuMemcpyDtoH(values.data(), data, count * sizeof(float)));
+  return values;
+}
+
+CUfunction modules(const char* file) {
+  CUmodule module = nullptr;
+  CUfunction scale = nullptr, none = nullptr;
+  RESULT(cuModuleLoad(&module, "no such file"), CUDA_ERROR_FILE_NOT_FOUND);
+  char log[200] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* settings[] = {log, reinterpret_cast<void*>(sizeof log)};
+  RESULT(cuModuleLoadDataEx(&module, ".version 9.0\n.target sm_90\nnonsense", 2, options, settings),
+         CUDA_ERROR_INVALID_PTX);
+  EXPECT(std::strstr(log, "nonsense") != nullptr);
+  RIGHT(cuModuleLoad(&module, file));
+  RIGHT(cuModuleGetFunction(&scale, module, "scale"));
+  RESULT(cuModuleGetFunction(&none, module, "none"), CUDA_ERROR_NOT_FOUND);
+  CUdeviceptr factor = 0;
+  std::size_t bytes = 0;
+  RIGHT(cuModuleGetGlobal(&factor, &bytes, module, "factor"));
+  EXPECT(bytes == sizeof(float));
+  const float three = 3;
+  RIGHT(cuMemcpyHtoD(factor, &three, sizeof three));
+  int value = -1;
+  RIGHT(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, scale));
+  EXPECT(value == 1024);
+  int grid = 0, block = 0;
+  RIGHT(cuOccupancyMaxPotentialBlockSize(&grid, &block, scale, nullptr, 0, 0));
+  EXPECT(grid > 0 && block % 32 == 0);
+  return scale;
+}
+
+void launches(CUfunction scale) {
+  CUdeviceptr data = 0;
+  RIGHT(cuMemAlloc(&data, 4 * sizeof(float)));
+  void* arguments[] = {&data};
+  RIGHT(cuLaunchKernel(scale, 1, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr));
+  EXPECT((values_of(data, 4) == std::vector<float>{0, 3, 6, 9}));
+  RIGHT(cuMemsetD32(data, 0x40000000, 4));
+  EXPECT((values_of(data, 4) == std::vector<float>{2, 2, 2, 2}));
+  // As one piece.
+  std::size_t bytes = sizeof data;
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &data, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
+  CUstream stream = nullptr;
+  RIGHT(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CUlaunchConfig config = {};
+  config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.blockDimX = 4;
+  config.hStream = stream;
+  RIGHT(cuLaunchKernelEx(&config, scale, nullptr, extra));
+  RIGHT(cuStreamSynchronize(stream));
+  EXPECT((values_of(data, 4) == std::vector<float>{0, 3, 6, 9}));
+  bytes = 4;
+  RESULT(cuLaunchKernel(scale, 1, 1, 1, 4, 1, 1, 0, nullptr, nullptr, extra),
+         CUDA_ERROR_INVALID_VALUE);
+  RESULT(cuLaunchKernel(scale, 0, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr),
+         CUDA_ERROR_INVALID_VALUE);
+  RESULT(cuLaunchKernel(nullptr, 1, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr),
+         CUDA_ERROR_INVALID_HANDLE);
+  RIGHT(cuStreamDestroy(stream));
+  RIGHT(cuMemFree(data));
+}
+
+// Two texts, one of which calls a function of the other.
+void links() {
+  const std::string head = ".version 9.0\n.target sm_90\n.address_size 64\n";
+  std::string callee =
+      head + ".visible .func (.param .b32 r) seven() {\n" + "  st.param.b32 [r], 7;\n  ret;\n}\n";
+  std::string caller = head + ".extern .func (.param .b32 r) seven();\n" +
+                       ".visible .entry answer(.param .u64 out) {\n" +
+                       "  .reg .b64 %a;\n  .reg .b32 %v;\n  ld.param.u64 %a, [out];\n" +
+                       "  { .param .b32 r; call.uni (r), seven, (); ld.param.b32 %v, [r]; }\n" +
+                       "  st.global.u32 [%a], %v;\n  ret;\n}\n";
+  CUlinkState state = nullptr;
+  void* image = nullptr;
+  std::size_t bytes = 0;
+  RIGHT(cuLinkCreate(0, nullptr, nullptr, &state));
+  for (std::string* one : {&callee, &caller}) {
+    RIGHT(cuLinkAddData(state, CU_JIT_INPUT_PTX, one->data(), one->size() + 1, "one", 0, nullptr,
+                        nullptr));
+  }
+  RIGHT(cuLinkComplete(state, &image, &bytes));
+  CUmodule module = nullptr;
+  CUfunction answer = nullptr;
+  RIGHT(cuModuleLoadData(&module, image));
+  RIGHT(cuLinkDestroy(state));
+  RIGHT(cuModuleGetFunction(&answer, module, "answer"));
+  CUdeviceptr data = 0;
+  RIGHT(cuMemAlloc(&data, sizeof(int)));
+  void* arguments[] = {&data};
+  RIGHT(cuLaunchKernel(answer, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  int value = 0;
+  RIGHT(cuMemcpyDtoH(&value, data, sizeof value));
+  EXPECT(value == 7);
+  RIGHT(cuMemFree(data));
+  RIGHT(cuModuleUnload(module));
+}
+
+void copies() {
+  CUarray array = nullptr;
+  const CUDA_ARRAY_DESCRIPTOR description = {3, 2, CU_AD_FORMAT_FLOAT, 1};
+  RIGHT(cuArrayCreate(&array, &description));
+  CUDA_ARRAY_DESCRIPTOR told = {};
+  RIGHT(cuArrayGetDescriptor(&told, array));
+  EXPECT(told.Width == 3 && told.Height == 2 && told.Format == CU_AD_FORMAT_FLOAT &&
+         told.NumChannels == 1);
+  float from[2][4] = {{1, 2, 3, -1}, {4, 5, 6, -1}}, to[4] = {};
+  CUDA_MEMCPY2D copy = {};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = from;
+  copy.srcPitch = sizeof from[0];
+  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.dstArray = array;
+  copy.WidthInBytes = 3 * sizeof(float);
+  copy.Height = 2;
+  RIGHT(cuMemcpy2D(&copy));
+  copy = {};
+  copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.srcArray = array;
+  copy.srcXInBytes = sizeof(float);
+  copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+  copy.dstHost = to;
+  copy.WidthInBytes = 2 * sizeof(float);
+  copy.Height = 2;
+  RIGHT(cuMemcpy2D(&copy));
+  EXPECT(to[0] == 2 && to[1] == 3 && to[2] == 5 && to[3] == 6);
+  RIGHT(cuArrayDestroy(array));
+}
+
+// Two pieces of memory that lie beside each other are one array; what goes away comes back elsewhere as it was.
+void mappings(CUfunction scale, bool is_gap) {
+  CUmemAllocationProp properties = {};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  const CUmemAccessDesc access = {properties.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  std::size_t unit = 0;
+  RIGHT(cuMemGetAllocationGranularity(&unit, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  CUdeviceptr begin = 0;
+  RIGHT(cuMemAddressReserve(&begin, 4 * unit, 0, 0, 0));
+  CUmemGenericAllocationHandle handles[2];
+  for (int i = 0; i < 2; ++i) {
+    RIGHT(cuMemCreate(&handles[i], unit, &properties, 0));
+    RIGHT(cuMemMap(begin + i * unit, unit, 0, handles[i], 0));
+  }
+  RIGHT(cuMemSetAccess(begin, 2 * unit, &access, 1));
+  CUdeviceptr across = begin + unit - 2 * sizeof(float);
+  void* arguments[] = {&across};
+  if (is_gap) across = begin + 2 * unit;
+  RIGHT(cuLaunchKernel(scale, 1, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr));
+  if (is_gap) return;
+  EXPECT((values_of(across, 4) == std::vector<float>{0, 3, 6, 9}));
+  RIGHT(cuMemUnmap(begin + unit, unit));
+  EXPECT((values_of(across, 2) == std::vector<float>{0, 3}));
+  RIGHT(cuMemMap(begin + 3 * unit, unit, 0, handles[1], 0));
+  RIGHT(cuMemSetAccess(begin + 3 * unit, unit, &access, 1));
+  EXPECT((values_of(begin + 3 * unit, 2) == std::vector<float>{6, 9}));
+  RIGHT(cuMemUnmap(begin, unit));
+  RIGHT(cuMemUnmap(begin + 3 * unit, unit));
+  for (const auto one : handles) RIGHT(cuMemRelease(one));
+  RIGHT(cuMemAddressFree(begin, 4 * unit));
+}
+
+void entry_points() {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult status;
+  expect_error(cudaGetDriverEntryPointByVersion("cuMemGetInfo", &found, 12000, 0, &status),
+               cudaSuccess, __LINE__);
+  EXPECT(found == reinterpret_cast<void*>(&cuMemGetInfo));
+  RIGHT(cuGetProcAddress("cuNone", &found, 12000, 0, nullptr) == CUDA_ERROR_NOT_FOUND
+            ? CUDA_SUCCESS
+            : CUDA_ERROR_UNKNOWN);
+  // Contexts were made with other parameters before.
+  void *v2 = nullptr, *v4 = nullptr;
+  RIGHT(cuGetProcAddress("cuCtxCreate", &v2, 11000, 0, nullptr));
+  RIGHT(cuGetProcAddress("cuCtxCreate", &v4, 13000, 0, nullptr));
+  EXPECT(v2 != v4 && v4 == reinterpret_cast<void*>(&cuCtxCreate));
+}
+
+int main(int argc, char** argv) {
+  const std::string mistake = argc > 2 ? argv[2] : "";
+  contexts();
+  const CUfunction scale = modules(argv[1]);
+  if (mistake == "stray") {
+    CUdeviceptr small = 0;
+    cuMemAlloc(&small, 8);
+    const double values[2] = {};
+    cuMemcpyHtoD(small, values, sizeof values);
+    return 0;
+  }
+  mappings(scale, mistake == "gap");
+  if (mistake == "gap") return 0;
+  launches(scale);
+  links();
+  copies();
+  entry_points();
+  RIGHT(cuDevicePrimaryCtxRelease(0));
+  // A driver's error is none of the runtime's.
+  expect_error(cudaGetLastError(), cudaSuccess, __LINE__);
+  return verdict();
+}

@@ -1,0 +1,46 @@
+"""A program that loads the driver by its name, as Python's packages do: adds 1 to each element, with PTX of its own."""
+import ctypes
+import sys
+
+PTX = b"""
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry plus_one(.param .u64 data) {
+  .reg .b64 %d, %o; .reg .b32 %t, %v;
+  ld.param.u64 %d, [data];
+  mov.u32 %t, %tid.x;
+  mul.wide.u32 %o, %t, 4;
+  add.u64 %d, %d, %o;
+  ld.global.u32 %v, [%d];
+  add.u32 %v, %v, 1;
+  st.global.u32 [%d], %v;
+  ret;
+}
+"""
+
+
+def main():
+    cuda = ctypes.CDLL("libcuda.so.1")
+
+    def call(name, *arguments):
+        result = getattr(cuda, name)(*arguments)
+        assert result == 0, (name, result)
+
+    context, module, function, data = (ctypes.c_void_p() for _ in range(4))
+    call("cuInit", 0)
+    call("cuCtxCreate_v2", ctypes.byref(context), 0, 0)
+    call("cuModuleLoadData", ctypes.byref(module), PTX)
+    call("cuModuleGetFunction", ctypes.byref(function), module, b"plus_one")
+    values = (ctypes.c_uint * 8)(*range(8))
+    call("cuMemAlloc_v2", ctypes.byref(data), ctypes.c_size_t(32))
+    call("cuMemcpyHtoD_v2", data, values, ctypes.c_size_t(32))
+    threads = int(sys.argv[1])
+    arguments = (ctypes.c_void_p * 1)(ctypes.addressof(data))
+    call("cuLaunchKernel", function, 1, 1, 1, threads, 1, 1, 0, None, arguments, None)
+    if threads == 8:
+        call("cuMemcpyDtoH_v2", values, data, ctypes.c_size_t(32))
+        print(list(values))
+
+
+main()

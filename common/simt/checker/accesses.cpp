@@ -140,7 +140,10 @@ void BlockCheck::end() {
 void BlockCheck::start_copy(const Doing& doing) {
   const Access& access = doing.access;
   const auto bytes = static_cast<unsigned>(access.lanes.bytes);
-  if (doing.is_shared) filling_.resize(checker_.launch_.shared_bytes / 4 + 1);
+  if (doing.is_shared) {
+    filling_.resize(checker_.launch_.shared_bytes / 4 + 1);
+    sources_.resize(checker_.launch_.threads);
+  }
   for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     std::uint64_t& from = from_[static_cast<std::size_t>(lane)];
@@ -152,8 +155,9 @@ void BlockCheck::start_copy(const Doing& doing) {
       least_source_ = std::min(least_source_, from);
       beyond_sources_ = std::max(beyond_sources_, from + bytes);
     }
-    sources_.push_back(
-        {from, doing.address(lane), from != 0 ? bytes : 0, doing.thread(lane), access.site});
+    sources_[doing.thread(lane)].push_back(
+        {from, doing.address(lane), from != 0 ? bytes : 0, access.site});
+    ++source_count_;
     from = 0;
     for (unsigned i = 0; i < bytes / 4; ++i) {
       Filling& its = filling_[doing.address(lane) / 4 + i];
@@ -169,10 +173,14 @@ void BlockCheck::unread(const Access& access) {
   for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const std::uint64_t at = address_of(access, lane);
-    const auto its = std::find_if(sources_.begin(), sources_.end(), [&](const Source& one) {
-      return at < one.from + one.bytes && at + bytes > one.from;
-    });
-    if (its == sources_.end()) continue;
+    const Source* its = nullptr;
+    unsigned thread = 0;
+    for (; thread < sources_.size() && its == nullptr; ++thread) {
+      for (const Source& one : sources_[thread]) {
+        if (at < one.from + one.bytes && at + bytes > one.from) its = &one;
+      }
+    }
+    if (its == nullptr) continue;
     Finding finding;
     finding.hazard = Hazard::unfinished_copy;
     finding.site = access.site;
@@ -181,7 +189,7 @@ void BlockCheck::unread(const Access& access) {
     finding.what = "writes " + finding.array;
     finding.detail = "which an asynchronous copy may not have read yet, started by";
     finding.party = {block_, access.warp * 32 + static_cast<unsigned>(lane)};
-    finding.other = {block_, its->thread};
+    finding.other = {block_, thread - 1};
     finding.address = at;
     finding.count = 1;
     const std::lock_guard lock(checker_.mutex_);
@@ -219,13 +227,15 @@ void BlockCheck::unfinished(const Access& access, BlockCheck& memory) {
 void BlockCheck::copied(unsigned warp, int lane, std::uint64_t to, unsigned bytes,
                         std::int32_t site, const std::byte* data, const std::byte* memory) {
   const unsigned thread = warp * 32 + static_cast<unsigned>(lane);
-  if (!sources_.empty()) {
-    // Near the front: copies end in about the order in which they began.
-    const auto its = std::find_if(sources_.begin(), sources_.end(), [&](const Source& one) {
-      return one.thread == thread && one.to == to;
-    });
-    if (its != sources_.end()) sources_.erase(its);
-    if (sources_.empty()) {
+  if (thread < sources_.size()) {
+    std::vector<Source>& own = sources_[thread];
+    const auto its =
+        std::find_if(own.begin(), own.end(), [&](const Source& one) { return one.to == to; });
+    if (its != own.end()) {
+      own.erase(its);
+      --source_count_;
+    }
+    if (source_count_ == 0) {
       least_source_ = UINT64_MAX;
       beyond_sources_ = 0;
     }

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -249,10 +248,11 @@ class BlockCheck {
   // Of each such copy the global memory that it may not have read yet.
   struct Source {
     std::uint64_t from = 0, to = 0;  // where the bytes are, and where they go in shared memory
-    unsigned bytes = 0, thread = 0;  // 0 bytes: it fills in zeros
+    unsigned bytes = 0;              // 0: it fills in zeros
     std::int32_t site = -1;
   };
-  std::deque<Source> sources_;
+  std::vector<std::vector<Source>> sources_;  // by thread: each waits for its own, in their order
+  std::size_t source_count_ = 0;
   std::uint64_t least_source_ = UINT64_MAX, beyond_sources_ = 0;
   std::array<std::uint64_t, 32> from_{};  // of the copy that starts, by lane; 0: it reads nothing
   std::vector<Exact> visits_;             // of other blocks: the last of each at each place

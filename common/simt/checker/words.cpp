@@ -207,10 +207,12 @@ bool BlockCheck::stores_same(const Exact& now, const Exact& earlier, const Acces
   // An earlier store of a copy that is still on its way: which one comes last is compared.
   if (const Site* const its = site_of(earlier); its != nullptr && its->starts_copy) {
     const auto is_on_its_way = [&](const Source& one) {
-      return one.thread == earlier.thread && one.to / 4 <= address / 4 + 3 &&
-             address / 4 <= one.to / 4 + 3;
+      return one.to / 4 <= address / 4 + 3 && address / 4 <= one.to / 4 + 3;
     };
-    if (std::any_of(sources_.begin(), sources_.end(), is_on_its_way)) return true;
+    if (earlier.thread < sources_.size()) {
+      const std::vector<Source>& theirs = sources_[earlier.thread];
+      if (std::any_of(theirs.begin(), theirs.end(), is_on_its_way)) return true;
+    }
   }
   // An earlier lane of the same instruction, whose value is not there yet.
   int other = -1;

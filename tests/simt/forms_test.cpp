@@ -297,6 +297,8 @@ TEST_CASE("forms: shifts and fields beyond their width") {
       {"prmt.b32.f4e", "b32", {"b32", "b32", "b32"}, {0x3322'1100, 0x7766'5544, 3}, 0x6655'4433},
       {"prmt.b32.b4e", "b32", {"b32", "b32", "b32"}, {0x3322'1100, 0x7766'5544, 1}, 0x6677'0011},
       {"prmt.b32.ecr", "b32", {"b32", "b32", "b32"}, {0x3322'1100, 0, 1}, 0x1111'1100},
+      {"vabsdiff2.u32.u32.u32", "u32", {"u32", "u32", "u32"}, {0xffff'0001, 3, 9}, 0xffff'0002},
+      {"vabsdiff2.u32.s32.s32.add", "u32", {"u32", "u32", "u32"}, {0xffff'0001, 3, 9}, 12},
       {"bmsk.clamp.b32", "b32", {"u32", "u32"}, {28, 99}, 0xf000'0000},
       {"bmsk.wrap.b32", "b32", {"u32", "u32"}, {33, 34}, 0x6},
       {"szext.clamp.s32", "s32", {"s32", "u32"}, {0x18, 5}, 0xffff'fff8},
@@ -318,8 +320,9 @@ TEST_CASE("forms: a carry goes from one instruction to the next") {
   __extension__ using Wide = unsigned __int128;
   const Form add(
       "add.cc.u32 d0, a0, a2; addc.cc.u32 d1, a1, a3; addc.u32 d2, 0, 0;\n"
-      "sub.cc.u32 d3, a0, a2; subc.cc.u32 d4, a1, a3; subc.u32 d5, 0, 0;",
-      {"u32", "u32", "u32", "u32", "u32", "u32"}, {"u32", "u32", "u32", "u32"});
+      "sub.cc.u32 d3, a0, a2; subc.cc.u32 d4, a1, a3; subc.u32 d5, 0, 0;\n"
+      "sub.cc.u32 d6, a0, a2; subc.cc.u32 d6, a1, a3; addc.u32 d6, 0, 0;",
+      {"u32", "u32", "u32", "u32", "u32", "u32", "u32"}, {"u32", "u32", "u32", "u32"});
   const Form multiply(
       "mul.lo.u32 d0, a0, a2; mul.hi.u32 d1, a0, a2;\n"
       "mad.lo.cc.u32 d1, a0, a3, d1; madc.hi.u32 d2, a0, a3, 0;\n"
@@ -335,6 +338,8 @@ TEST_CASE("forms: a carry goes from one instruction to the next") {
     CHECK(sums[2][0] == U64{a + b < a});
     CHECK((sums[4][0] << 32 | sums[3][0]) == a - b);
     CHECK(sums[5][0] == (a < b ? 0xffff'ffff : 0));
+    // A subtraction that does not borrow carries, for an addition behind it.
+    CHECK(sums[6][0] == (a < b ? 0u : 1u));
     const std::vector<Values> product = multiply({operands});
     const Wide all = Wide{a} * b;
     for (int word = 0; word < 4; ++word) {

@@ -274,6 +274,13 @@ TEST_CASE("a jump through a table knows its labels") {
   CHECK(f.labels[static_cast<std::size_t>(labels[1])] == 2);
 }
 
+TEST_CASE("a part of a register is no mistake of the text") {
+  const auto module = read_body(".reg .b32 %r<3>; vadd.s32.u32.u32 %r0, %r1.b1, %r2.h0; ret;");
+  const Operand& part = function(*module).body[0].operands[1];
+  CHECK(part.kind == Kind::symbol);
+  CHECK(part.name == "%r1.b1");
+}
+
 TEST_CASE("a mistake is told with its line") {
   CHECK(refusal("mov.u32 %r1, 1;") == "test.ptx:6: there is no register %r1");
   CHECK(refusal("\n/* two\nlines */ bra NOWHERE;") == "test.ptx:8: there is no label NOWHERE");

@@ -20,6 +20,9 @@ using S64 = std::int64_t;
 using U64 = std::uint64_t;
 
 // ---- Carries: a bit per lane, which .cc writes and addc, subc and madc read. ----
+//
+// A GPU subtracts by a + ~b + 1, and nvcc's division of 128 bits adds the carry of a subtraction: there is one flag, which
+// a subtraction that borrows leaves clear.
 
 template <class T>
 T upper_half(T a, T b) {
@@ -34,7 +37,7 @@ T upper_half(T a, T b) {
 
 enum class Sum : std::uint8_t { add, subtract, low_product, high_product };
 
-// d = a + b + carry, a - (b + carry), or a * b + c + carry; and whether that was too large, or less than nothing.
+// d = a + b + carry, a + ~b + carry, or a * b + c + carry; and whether that was too large.
 template <class T, Sum which, bool reads>
 const Step* with_carry(const Step* step, Warp& warp) {
   using U = std::make_unsigned_t<T>;
@@ -46,18 +49,17 @@ const Step* with_carry(const Step* step, Warp& warp) {
   U32 made = 0;
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((warp.active >> lane & 1) == 0) continue;
-    const U carry = reads ? static_cast<U>(carries >> lane & 1) : U{0};
+    const U carry = reads ? static_cast<U>(carries >> lane & 1) : U{which == Sum::subtract};
     U first = static_cast<U>(a[lane]), second = static_cast<U>(b[lane]);
     if constexpr (which == Sum::low_product || which == Sum::high_product) {
       first =
           which == Sum::low_product ? first * second : static_cast<U>(upper_half(a[lane], b[lane]));
       second = static_cast<U>(c[lane]);
     }
-    const U between = which == Sum::subtract ? first - second : first + second;
-    const U result = which == Sum::subtract ? between - carry : between + carry;
-    const bool over = which == Sum::subtract ? first < second || between < carry
-                                             : between < first || result < between;
-    made |= static_cast<U32>(over) << lane;
+    if constexpr (which == Sum::subtract) second = static_cast<U>(~second);
+    const U between = first + second;
+    const U result = between + carry;
+    made |= static_cast<U32>(between < first || result < between) << lane;
     to[lane] = static_cast<T>(result);
   }
   if (step->keeps) carries = (carries & ~warp.active) | made;
@@ -218,22 +220,23 @@ void add_both(std::vector<Form>& forms, const std::string& pattern, Operation) {
   plain<Type::b32, Type::b32, Type::b32>(forms, pattern, Both<T, Operation>{});
 }
 
-// By how much each byte of a differs from b's; .add: all that, and c.
-template <class Byte>
+// By how much each byte of a, or each half, differs from b's; .add: all that, and c.
+template <class Piece>
 void add_differences(std::vector<Form>& forms, const std::string& pattern) {
+  constexpr int kBits = 8 * sizeof(Piece);
   plain<Type::b32, Type::b32, Type::b32, Type::b32>(forms, pattern, [](U32 a, U32 b, U32) {
     U32 result = 0;
-    for (int i = 0; i < 4; ++i) {
-      const S64 x = piece<Byte>(a, i), y = piece<Byte>(b, i);
-      result |= static_cast<U32>(std::max(x, y) - std::min(x, y)) << 8 * i;
+    for (int i = 0; i < 32 / kBits; ++i) {
+      const S64 x = piece<Piece>(a, i), y = piece<Piece>(b, i);
+      result |= static_cast<U32>(std::max(x, y) - std::min(x, y)) << kBits * i;
     }
     return result;
   });
   plain<Type::b32, Type::b32, Type::b32, Type::b32>(
       forms, pattern + ".add", [](U32 a, U32 b, U32 c) {
         S64 sum = c;
-        for (int i = 0; i < 4; ++i) {
-          const S64 x = piece<Byte>(a, i), y = piece<Byte>(b, i);
+        for (int i = 0; i < 32 / kBits; ++i) {
+          const S64 x = piece<Piece>(a, i), y = piece<Piece>(b, i);
           sum += std::max(x, y) - std::min(x, y);
         }
         return static_cast<U32>(sum);
@@ -265,6 +268,9 @@ void add_pairs(std::vector<Form>& forms) {
   add_differences<std::uint8_t>(forms, "vabsdiff4.u32.u32.u32");
   add_differences<std::int8_t>(forms, "vabsdiff4.u32.s32.s32");
   add_differences<std::int8_t>(forms, "vabsdiff4.s32.s32.s32");
+  add_differences<U16>(forms, "vabsdiff2.u32.u32.u32");
+  add_differences<S16>(forms, "vabsdiff2.u32.s32.s32");
+  add_differences<S16>(forms, "vabsdiff2.s32.s32.s32");
 }
 
 // The lowest `length` bits with what is above them; all of 32 and more.

@@ -815,7 +815,9 @@ class Parser {
         return made;
       }
       const std::int32_t index = find_register(name);
-      if (index >= 0 || name.starts_with('%')) {
+      // %r1.b0 is a byte of a register, for instructions that decode() has none of: a name that means nothing there.
+      const bool is_part = index < 0 && find_register(name.substr(0, name.rfind('.'))) >= 0;
+      if (index >= 0 || (name.starts_with('%') && !is_part)) {
         made.kind = Operand::Kind::reg;
         made.index = index >= 0 ? index : register_named(name, line);
       } else {

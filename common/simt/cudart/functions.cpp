@@ -57,6 +57,21 @@ cudaError_t set_attribute(Kernel& kernel, cudaFuncAttribute attribute, int value
 
 }  // namespace
 
+cudaFuncAttributes attributes_of(Kernel& kernel) {
+  const machine::Code& code = kernel.code();
+  const halo::gpus::Gpu& gpu = current_gpu();
+  cudaFuncAttributes its{};
+  its.sharedSizeBytes = code.static_shared;
+  its.constSizeBytes = kernel.module->constants_bytes();
+  its.localSizeBytes = code.local;
+  its.maxThreadsPerBlock = most_threads(kernel);
+  its.numRegs = kRegisters;
+  its.ptxVersion = its.binaryVersion = 10 * gpu.major + gpu.minor;
+  its.maxDynamicSharedSizeBytes = dynamic_shared_limit(kernel);
+  its.preferredShmemCarveout = cudaSharedmemCarveoutDefault;
+  return its;
+}
+
 extern "C" {
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
@@ -73,17 +88,7 @@ cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t function, cudaFuncAttri
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
   return on_kernel("cudaFuncGetAttributes", function, [&](Kernel& kernel) {
     if (attributes == nullptr) return cudaErrorInvalidValue;
-    const machine::Code& code = kernel.code();
-    const halo::gpus::Gpu& gpu = current_gpu();
-    *attributes = {};
-    attributes->sharedSizeBytes = code.static_shared;
-    attributes->constSizeBytes = kernel.module->constants_bytes();
-    attributes->localSizeBytes = code.local;
-    attributes->maxThreadsPerBlock = most_threads(kernel);
-    attributes->numRegs = kRegisters;
-    attributes->ptxVersion = attributes->binaryVersion = 10 * gpu.major + gpu.minor;
-    attributes->maxDynamicSharedSizeBytes = dynamic_shared_limit(kernel);
-    attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
+    *attributes = attributes_of(kernel);
     return cudaSuccess;
   });
 }

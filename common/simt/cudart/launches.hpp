@@ -39,6 +39,9 @@ cudaError_t take_attribute(const cudaLaunchAttribute& attribute, Launching& what
 /// Bytes of dynamic shared memory that a launch of it may ask for.
 int dynamic_shared_limit(Kernel& kernel);
 
+/// As cudaFuncGetAttributes tells them.
+cudaFuncAttributes attributes_of(Kernel& kernel);
+
 /// Blocks that a cluster of it may have.
 unsigned int most_cluster_blocks(const Kernel& kernel);
 

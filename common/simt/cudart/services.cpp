@@ -1,5 +1,7 @@
 #include "common/simt/cudart/services.hpp"
 
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -8,6 +10,7 @@
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/watch.hpp"
 
 namespace simt::cudart {
@@ -126,9 +129,20 @@ Work copied(const Rows& its, const char* by) {
   parameters.kind = cudaMemcpyDefault;
   return copy_of(parameters, by);
 }
-Work set(std::uint64_t to, std::uint64_t pitch, std::uint64_t value, std::uint64_t width,
-         std::uint64_t height, const char* by) {
+Work filled(std::uint64_t to, std::uint64_t pitch, std::uint64_t value, std::uint64_t width,
+            std::uint64_t height, const char* by) {
   return set_of({pointer(to), pitch, static_cast<unsigned>(value), 1, width, height}, by);
+}
+
+// Where kernels find the name or the text of an error; it stays there.
+std::uint64_t address_of_text(const std::string& text) {
+  static std::map<std::string, std::uint64_t>& known = *new std::map<std::string, std::uint64_t>;
+  std::uint64_t& address = known[text];
+  if (address == 0) {
+    address = allocate(text.size() + 1, MemoryKind::launch, "the text of an error");
+    std::memcpy(reach(address), text.c_str(), text.size() + 1);
+  }
+  return address;
 }
 
 std::uint64_t allocate_for_kernel(std::uint64_t bytes) {
@@ -247,12 +261,27 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
       return add_copy(
           copied({its[0], its[1], its[2], its[3], its[4], its[5]}, "cudaMemcpy2DAsync of a kernel"),
           its[7]);
+    case Service::copy_planes: {
+      cudaMemcpy3DParms parameters{};
+      const std::span<const std::byte> given = call.memory(its[0]);
+      if (given.size() < sizeof parameters) return cudaErrorInvalidValue;
+      std::memcpy(&parameters, given.data(), sizeof parameters);
+      return add_copy(copy_of(parameters, "cudaMemcpy3DAsync of a kernel"), its[1]);
+    }
     case Service::set_row:
-      return add_copy(set(its[0], its[2], its[1], its[2], 1, "cudaMemsetAsync of a kernel"),
+      return add_copy(filled(its[0], its[2], its[1], its[2], 1, "cudaMemsetAsync of a kernel"),
                       its[3]);
     case Service::set_rows:
-      return add_copy(set(its[0], its[1], its[2], its[3], its[4], "cudaMemset2DAsync of a kernel"),
-                      its[5]);
+      return add_copy(
+          filled(its[0], its[1], its[2], its[3], its[4], "cudaMemset2DAsync of a kernel"), its[5]);
+    case Service::set_planes: {
+      // A pitched pointer, the value, an extent, the stream.
+      const Side to{pointer(its[0]), its[1], its[1] * its[3]};
+      const Extent extent{its[5], its[6], its[7]};
+      const int value = static_cast<int>(its[4]);
+      return add_copy([=] { return set("cudaMemset3DAsync of a kernel", to, value, extent); },
+                      its[8]);
+    }
     case Service::device:
       return call.put(its[0], 0) ? cudaSuccess : cudaErrorInvalidValue;
     case Service::device_count:
@@ -261,6 +290,33 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
       return call.put(its[0], value_of(static_cast<cudaDeviceAttr>(its[1])))
                  ? cudaSuccess
                  : cudaErrorInvalidValue;
+    case Service::device_limit: {
+      std::size_t limit = 0;
+      const cudaError_t error = cudaDeviceGetLimit(&limit, static_cast<cudaLimit>(its[1]));
+      if (error != cudaSuccess) return error;
+      return call.put(its[0], limit) ? cudaSuccess : cudaErrorInvalidValue;
+    }
+    case Service::be_zero:
+      return call.put(its[0], 0) ? cudaSuccess : cudaErrorInvalidValue;
+    case Service::runtime_version:
+      return call.put(its[0], CUDART_VERSION) ? cudaSuccess : cudaErrorInvalidValue;
+    case Service::function_attributes: {
+      Kernel* const kernel = find_kernel(*kernel_.module, its[1]);
+      if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+      return call.put(its[0], attributes_of(*kernel)) ? cudaSuccess : cudaErrorInvalidValue;
+    }
+    case Service::occupancy: {
+      Kernel* const kernel = find_kernel(*kernel_.module, its[1]);
+      if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+      const int threads = static_cast<int>(its[2]);
+      if (threads <= 0) return cudaErrorInvalidValue;
+      return call.put(its[0], resident_blocks(*kernel, threads, its[3])) ? cudaSuccess
+                                                                         : cudaErrorInvalidValue;
+    }
+    case Service::error_name:
+      return address_of_text(cudaGetErrorName(static_cast<cudaError_t>(its[0])));
+    case Service::error_text:
+      return address_of_text(cudaGetErrorString(static_cast<cudaError_t>(its[0])));
     case Service::give_handle:
       return call.put(call.arguments[0], ++last_handle_ << 8) ? cudaSuccess : cudaErrorInvalidValue;
     case Service::succeed:

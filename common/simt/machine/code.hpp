@@ -96,11 +96,20 @@ enum class Service : std::uint8_t {
   launch,         // of what lies in a buffer, on a stream
   copy_rows,  // cudaMemcpy2DAsync, and cudaMemcpyAsync of one row
   copy_row,
-  set_rows,  // cudaMemset2DAsync, and cudaMemsetAsync of one row
+  copy_planes,  // cudaMemcpy3DAsync
+  set_rows,     // cudaMemset2DAsync, and cudaMemsetAsync of one row
   set_row,
-  device,  // its number, how many there are, what it has
+  set_planes,  // cudaMemset3DAsync
+  device,      // its number, how many there are, what it has
   device_count,
   device_attribute,
+  device_limit,
+  runtime_version,
+  function_attributes,
+  occupancy,
+  error_name,  // its text, where kernels can read it
+  error_text,
+  be_zero,      // of what one asks for: the cache's or the banks' configuration
   give_handle,  // of a stream or an event, which order nothing here that is not in order anyway
   succeed,      // nothing to do
   allocate_global,
@@ -108,7 +117,8 @@ enum class Service : std::uint8_t {
   set_condition,  // of a graph's conditional node: its handle, and the value
 };
 struct ServiceCall {
-  static constexpr std::size_t kMostArguments = 8;  // a structure counts as its words
+  static constexpr std::size_t kMostArguments =
+      9;  // a structure counts as its words of 4 or 8 bytes
   /// Where in a thread's own memory, and how many bytes: 0 if there is none.
   struct Value {
     std::uint64_t at = 0;

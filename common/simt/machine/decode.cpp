@@ -446,7 +446,7 @@ void Decoder::call_service_of(const ptx::Function& callee, Service service,
   for (std::size_t i = 0; i < given; ++i) {
     const std::uint64_t at = symbol(all[name_at + 1].parts[i].name);
     const auto bytes = static_cast<std::size_t>(callee.parameters[i].bytes);
-    const std::size_t each = bytes > 8 ? 4 : bytes;
+    const std::size_t each = bytes <= 8 ? bytes : bytes % 8 == 0 ? 8 : 4;
     for (std::size_t j = 0; j < bytes; j += each) call.arguments.push_back({at + j, each});
   }
   if (call.arguments.size() > ServiceCall::kMostArguments) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "common/simt/machine/access.hpp"
 #include "common/simt/machine/decode.hpp"
@@ -36,7 +37,7 @@ std::string LaneCall::text(std::uint64_t address) const {
   return bytes.empty() ? "" : std::string(begin, strnlen(begin, bytes.size()));
 }
 
-bool LaneCall::store(std::uint64_t address, const void* from, std::size_t bytes) const {
+bool LaneCall::put(std::uint64_t address, const void* from, std::size_t bytes) const {
   const std::span<const std::byte> there = memory(address);
   if (there.size() < bytes) return false;
   std::memcpy(const_cast<std::byte*>(there.data()), from, bytes);
@@ -59,15 +60,31 @@ std::optional<Service> service_named(std::string_view function) {
           "EventRecordWithFlags", "EventDestroy"}) {
       if (name == other) return Service::succeed;
     }
-    if (name == "MemcpyAsync") return Service::copy_row;
-    if (name == "Memcpy2DAsync") return Service::copy_rows;
-    if (name == "MemsetAsync") return Service::set_row;
-    if (name == "Memset2DAsync") return Service::set_rows;
-    if (name == "GetDevice") return Service::device;
-    if (name == "GetDeviceCount") return Service::device_count;
-    if (name == "DeviceGetAttribute") return Service::device_attribute;
-    if (name == "Malloc") return Service::allocate_global;
-    if (name == "Free") return Service::free_global;
+    static constexpr std::pair<std::string_view, Service> kOthers[] = {
+        {"MemcpyAsync", Service::copy_row},
+        {"Memcpy2DAsync", Service::copy_rows},
+        {"Memcpy3DAsync", Service::copy_planes},
+        {"MemsetAsync", Service::set_row},
+        {"Memset2DAsync", Service::set_rows},
+        {"Memset3DAsync", Service::set_planes},
+        {"GetDevice", Service::device},
+        {"GetDeviceCount", Service::device_count},
+        {"DeviceGetAttribute", Service::device_attribute},
+        {"DeviceGetLimit", Service::device_limit},
+        {"DeviceGetCacheConfig", Service::be_zero},
+        {"DeviceGetSharedMemConfig", Service::be_zero},
+        {"RuntimeGetVersion", Service::runtime_version},
+        {"FuncGetAttributes", Service::function_attributes},
+        {"OccupancyMaxActiveBlocksPerMultiprocessor", Service::occupancy},
+        {"OccupancyMaxActiveBlocksPerMultiprocessorWithFlags", Service::occupancy},
+        {"GetErrorName", Service::error_name},
+        {"GetErrorString", Service::error_text},
+        {"Malloc", Service::allocate_global},
+        {"Free", Service::free_global},
+    };
+    for (const auto& [its, service] : kOthers) {
+      if (name == its) return service;
+    }
     return std::nullopt;
   }
   if (function == "vprintf") return Service::print;

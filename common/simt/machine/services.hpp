@@ -26,13 +26,11 @@ struct LaneCall {
   /// The text there, up to its zero.
   std::string text(std::uint64_t address) const;
   /// Stores this there; false if the lane may not.
-  bool put(std::uint64_t address, std::uint64_t value) const {
-    return store(address, &value, sizeof value);
+  bool put(std::uint64_t address, const void* from, std::size_t bytes) const;
+  template <class T>
+  bool put(std::uint64_t address, const T& value) const {
+    return put(address, &value, sizeof value);
   }
-  bool put(std::uint64_t address, int value) const { return store(address, &value, sizeof value); }
-
- private:
-  bool store(std::uint64_t address, const void* from, std::size_t bytes) const;
 };
 
 class Services {

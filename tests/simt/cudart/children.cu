@@ -46,6 +46,47 @@ __global__ void copies(int* out, int* errors) {
       cudaDeviceGetAttribute(&threads, cudaDevAttrWarpSize, 0) != cudaSuccess || threads != 32;
 }
 
+__device__ int is_text(const char* text, const char* wanted) {
+  for (; *text == *wanted; ++text, ++wanted) {
+    if (*text == '\0') return 1;
+  }
+  return 0;
+}
+
+__global__ void asks(int* volume, int* errors) {
+  *errors += !is_text(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue");
+  *errors += !is_text(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument");
+  std::size_t stack = 0;
+  *errors += cudaDeviceGetLimit(&stack, cudaLimitStackSize) != cudaSuccess || stack != 1024;
+  int version = 0, blocks = 0;
+  *errors += cudaRuntimeGetVersion(&version) != cudaSuccess || version != CUDART_VERSION;
+  *errors += cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, asks, 1024, 0) != cudaSuccess ||
+             blocks != 2;
+  cudaFuncAttributes attributes;
+  *errors += cudaFuncGetAttributes(&attributes, asks) != cudaSuccess ||
+             attributes.maxThreadsPerBlock != 1024;
+  // Of a volume of 2 x 2 x 4 the second plane, then the first column of all.
+  const cudaPitchedPtr plane = {volume + 4, 2 * sizeof(int), 2, 2};
+  *errors += cudaMemset3DAsync(plane, 1, cudaExtent{2 * sizeof(int), 2, 1}) != cudaSuccess;
+  cudaMemcpy3DParms column = {};
+  column.srcPtr = column.dstPtr = cudaPitchedPtr{volume, 2 * sizeof(int), 2, 2};
+  column.dstPos = cudaPos{sizeof(int), 0, 0};
+  column.extent = cudaExtent{sizeof(int), 2, 3};
+  column.kind = cudaMemcpyDeviceToDevice;
+  *errors += cudaMemcpy3DAsync(&column) != cudaSuccess;
+}
+
+static void kernels_ask(int* volume, int* errors) {
+  for (int i = 0; i < 16; ++i) volume[i] = i;
+  *errors = 0;
+  asks<<<1, 1>>>(volume, errors);
+  expect_error(cudaDeviceSynchronize(), cudaSuccess, __LINE__);
+  const int one = 0x1010101;
+  const int wanted[16] = {0, 0, 2, 2, one, one, one, one, 8, 8, 10, 10, 12, 13, 14, 15};
+  for (int i = 0; i < 16; ++i) expect(volume[i] == wanted[i], "volumes", __LINE__);
+  expect(*errors == 0, "kernels may ask", __LINE__);
+}
+
 static void copies_of_kernels(int* out, int* errors) {
   for (int i = 0; i < 16; ++i) out[i] = i;
   *errors = 0;
@@ -72,5 +113,6 @@ int main() {
   expect(out[9] == out[0] + out[8], "a tail launch comes last", __LINE__);
   expect(*errors == 0, "no error", __LINE__);
   copies_of_kernels(out, errors);
+  kernels_ask(out, errors);
   return verdict();
 }

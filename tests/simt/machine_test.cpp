@@ -25,9 +25,14 @@ struct Seen final : machine::Observer {
     faults.push_back(what + " in lane " + std::to_string(lane));
   }
   void barrier(const machine::Block&, std::uint32_t) override { ++barriers; }
+  void meaningless(const machine::Warp&, const machine::Step&, std::uint32_t lanes,
+                   const char* what) override {
+    meaningless_lanes.emplace_back(what, lanes);
+  }
 
   int requests = 0, sectors = 0, barriers = 0;
   std::vector<std::string> faults;
+  std::vector<std::pair<std::string, std::uint32_t>> meaningless_lanes;
 };
 
 // A module of one kernel `k` with a parameter, the address of an array of words.
@@ -211,16 +216,37 @@ TEST_CASE("machine: a loop that only sleeps ends when its count does") {
   CHECK(kernel.stuck.empty());
 }
 
-TEST_CASE("machine: a lane that its own mask does not name ends, and the others go on") {
+using Meaningless = std::vector<std::pair<std::string, std::uint32_t>>;
+
+TEST_CASE("machine: a lane that its own mask does not name waits for nobody and goes on") {
   Kernel kernel(kOwnWord +
                 "setp.eq.u32 %p1, %r1, 16;\n@%p1 bra $in;\nsetp.gt.u32 %p1, %r1, 16;\n"
                 "@%p1 bra $out;\n$in:\nbar.warp.sync 0xffff;\n$out:\n"
                 "st.global.u32 [%rd2], 1;\nret;");
-  const std::vector<std::uint32_t> words = kernel.run({1}, {32}, 32);
-  CHECK(kernel.seen.faults == std::vector<std::string>{"foreign_mask in lane 16"});
-  CHECK(words[15] == 1);
-  CHECK(words[16] == 0);
-  CHECK(words[31] == 1);
+  CHECK(kernel.run({1}, {32}, 32) == std::vector<std::uint32_t>(32, 1));
+  CHECK(kernel.seen.faults.empty());
+  CHECK(kernel.seen.meaningless_lanes == Meaningless{{"foreign_mask", 1u << 16}});
+  CHECK(kernel.stuck.empty());
+}
+
+TEST_CASE("machine: lanes that their masks do not name see those that the masks name") {
+  // How many lanes before its own hold.
+  Kernel ballot(kOwnWord +
+                "mov.u32 %r2, %lanemask_lt;\nand.b32 %r3, %r1, 1;\nsetp.ne.u32 %p1, %r3, 0;\n"
+                "vote.sync.ballot.b32 %r4, %p1, %r2;\npopc.b32 %r5, %r4;\n"
+                "st.global.u32 [%rd2], %r5;\nret;");
+  const std::vector<std::uint32_t> held = ballot.run({1}, {32}, 32);
+  for (std::uint32_t lane = 0; lane < 32; ++lane) CHECK(held[lane] == lane / 2);
+  CHECK(ballot.seen.meaningless_lanes == Meaningless{{"foreign_mask", ~0u}});
+
+  // The upper half takes what the lower one has, into the register that it comes from.
+  Kernel shuffle(kOwnWord +
+                 "add.u32 %r2, %r1, 100;\n"
+                 "shfl.sync.up.b32 %r2, %r2, 16, 0, 0xffff;\n"
+                 "st.global.u32 [%rd2], %r2;\nret;");
+  const std::vector<std::uint32_t> taken = shuffle.run({1}, {32}, 32);
+  for (std::uint32_t lane = 0; lane < 32; ++lane) CHECK(taken[lane] == lane % 16 + 100);
+  CHECK(shuffle.seen.meaningless_lanes == Meaningless{{"foreign_mask", 0xffff'0000}});
 }
 
 TEST_CASE("machine: a copy to shared memory is there after its wait, and not before") {

@@ -288,13 +288,25 @@ void LaunchCheck::copied(const machine::Warp& warp, const machine::PendingCopy& 
 void LaunchCheck::meaningless(const machine::Warp& warp, const machine::Step& step,
                               std::uint32_t lanes, std::string_view what) {
   if (!looks_for_barriers_) return;
-  const bool is_shuffle = what == "undefined_shuffle";
+  struct Told {
+    std::string_view what;
+    Hazard hazard;
+    const char* text;
+  };
+  static constexpr Told kTold[] = {
+      {"undefined_shuffle", Hazard::undefined_shuffle,
+       "reads the value of a lane that has ended, or that nobody is"},
+      {"division_by_zero", Hazard::division_by_zero, "divides an integer by zero"},
+      {"foreign_mask", Hazard::warp_deadlock,
+       "gives a warp operation a mask that does not name its own lane"},
+  };
+  const Told& told = *std::find_if(std::begin(kTold), std::end(kTold),
+                                   [&](const Told& one) { return one.what == what; });
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     check_of(*warp.block)
-        .report(is_shuffle ? Hazard::undefined_shuffle : Hazard::division_by_zero, step.site,
+        .report(told.hazard, step.site,
                 warp.index * machine::kLanes + static_cast<unsigned>(std::countr_zero(rest)),
-                is_shuffle ? "reads the value of a lane that has ended, or that nobody is"
-                           : "divides an integer by zero");
+                told.text);
   }
 }
 

@@ -335,8 +335,6 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
        Remedy::barrier_in_memory},
       {"stack_overflow", Hazard::stack_overflow, "calls deeper than its local memory reaches",
        Remedy::none},
-      {"foreign_mask", Hazard::warp_deadlock,
-       "gives a warp operation a mask that does not name its own lane", Remedy::none},
   };
   for (const Told& one : kTold) {
     if (what != one.what) continue;

@@ -1,7 +1,8 @@
 // What lanes of a warp and warps of a block do together: barriers, shuffles, votes (PTX ISA 9.7.9 and 9.7.13).
 //
 // An instruction with .sync waits for the lanes of its mask. Each lane names its own mask: lanes of different masks are
-// different parties that happen to be at one instruction.
+// different parties that happen to be at one instruction. A lane that its own mask does not name (undefined in PTX) waits
+// for nobody, as on GPUs, and finds what the lanes of its mask that are there have.
 #include <algorithm>
 #include <bit>
 #include <string>
@@ -16,7 +17,14 @@ namespace {
 using ptx::Operand;
 using ptx::Type;
 
-// Calls exchange(lanes) for each party of the active lanes that is complete; the others wait. `masks` is a slot.
+// Lanes of one mask that are at an instruction.
+struct Party {
+  std::uint32_t lanes;    // who has the result
+  std::uint32_t sources;  // whose values count: the same, unless lanes are not in their own mask
+  bool is_foreign() const { return (lanes & ~sources) != 0; }
+};
+
+// Calls exchange(Party) for each party of the active lanes that is complete; the others wait. `masks` is a slot.
 template <class Exchange>
 const Step* by_parties(const Step* step, Warp& warp, std::uint32_t masks, Exchange exchange) {
   const std::uint32_t* const mask = warp.values<const std::uint32_t>(masks);
@@ -28,49 +36,52 @@ const Step* by_parties(const Step* step, Warp& warp, std::uint32_t masks, Exchan
                static_cast<std::uint32_t>(warp.lanes[static_cast<std::size_t>(lane)]);
     }
     if (other == 0) {
-      exchange(warp.active);
+      exchange(Party{warp.active, warp.active});
       return step + 1;
     }
   }
-  for (std::uint32_t open = warp.active; open != 0; open &= open - 1) {
-    const int lane = std::countr_zero(open);
-    if ((mask[lane] >> lane & 1) == 0) {
-      return stop(step, warp, static_cast<std::size_t>(lane), "foreign_mask");
-    }
+  std::uint32_t foreign = 0;
+  each_lane(warp.active, [&](std::size_t lane) { foreign |= (~mask[lane] >> lane & 1) << lane; });
+  if (foreign != 0) {
+    warp.block->grid->observer->meaningless(warp, *step, foreign, "foreign_mask");
   }
-  std::uint32_t waiting = 0;
-  for (std::uint32_t open = warp.active; open != 0;) {
-    const std::uint32_t party_mask = mask[std::countr_zero(open)];
-    std::uint32_t party = 0;
-    for (int lane = 0; lane < kLanes; ++lane) {
-      if ((open >> lane & 1) != 0 && mask[lane] == party_mask) party |= 1u << lane;
+  const auto each_party = [&](std::uint32_t lanes, auto visit) {
+    while (lanes != 0) {
+      const std::uint32_t party_mask = mask[std::countr_zero(lanes)];
+      std::uint32_t party = 0;
+      each_lane(lanes, [&](std::size_t lane) {
+        party |= static_cast<std::uint32_t>(mask[lane] == party_mask) << lane;
+      });
+      lanes &= ~party;
+      visit(party, party_mask);
     }
-    open &= ~party;
-    if ((party_mask & warp.live & ~party) == 0) {
-      exchange(party);
+  };
+  // What they find is from before the others exchange anything.
+  each_party(foreign, [&](std::uint32_t party, std::uint32_t party_mask) {
+    exchange(Party{party, party_mask & warp.active});
+  });
+  std::uint32_t waiting = 0;
+  each_party(warp.active & ~foreign, [&](std::uint32_t party, std::uint32_t party_mask) {
+    if ((party_mask & warp.live & ~party & ~foreign) == 0) {
+      exchange(Party{party, party | (party_mask & foreign)});
     } else {
       waiting |= party;
     }
-  }
+  });
   if (waiting == 0) return step + 1;
-  for (std::uint32_t open = waiting; open != 0;) {
-    const std::uint32_t party_mask = mask[std::countr_zero(open)];
-    std::uint32_t party = 0;
-    for (int lane = 0; lane < kLanes; ++lane) {
-      if ((open >> lane & 1) != 0 && mask[lane] == party_mask) party |= 1u << lane;
-    }
-    open &= ~party;
+  each_party(waiting, [&](std::uint32_t party, std::uint32_t party_mask) {
     warp.set_aside(step, party, Group::State::in_warp, party_mask);
-  }
+  });
   return warp.active != 0 ? step + 1 : warp.choose();
 }
 
 const Step* sync_warp(const Step* step, Warp& warp) {
-  return by_parties(step, warp, step->from[0], [&](std::uint32_t party) {
+  return by_parties(step, warp, step->from[0], [&](Party party) {
+    if (party.is_foreign()) return;
     for (int lane = 0; lane < kLanes; ++lane) {
-      warp.epochs[static_cast<std::size_t>(lane)] += party >> lane & 1;
+      warp.epochs[static_cast<std::size_t>(lane)] += party.lanes >> lane & 1;
     }
-    warp.block->grid->observer->warp_barrier(warp, party);
+    warp.block->grid->observer->warp_barrier(warp, party.lanes);
   });
 }
 
@@ -177,7 +188,7 @@ enum class Shuffle : std::uint8_t { up, down, butterfly, index };
 
 template <Shuffle mode>
 const Step* shuffle(const Step* step, Warp& warp) {
-  return by_parties(step, warp, step->from[3], [&](std::uint32_t party) {
+  return by_parties(step, warp, step->from[3], [&](Party party) {
     const std::uint32_t* const a = warp.values<const std::uint32_t>(step->from[0]);
     const std::uint32_t* const b = warp.values<const std::uint32_t>(step->from[1]);
     const std::uint32_t* const c = warp.values<const std::uint32_t>(step->from[2]);
@@ -197,22 +208,22 @@ const Step* shuffle(const Step* step, Warp& warp) {
       const bool good = mode == Shuffle::up ? from >= most : from <= most;
       read[static_cast<std::size_t>(lane)] = a[good ? from & 31 : lane];
       in_range |= static_cast<std::uint32_t>(good) << lane;
-      from_absent |= (good ? ~party >> (from & 31) & 1 : 0) << lane;
+      from_absent |= (good ? ~party.sources >> (from & 31) & 1 : 0) << lane;
     }
-    if (from_absent &= party; from_absent != 0) {
+    if (from_absent &= party.lanes; from_absent != 0 && !party.is_foreign()) {
       warp.block->grid->observer->meaningless(warp, *step, from_absent, "undefined_shuffle");
     }
-    if (party == kAllLanes) {
+    if (party.lanes == kAllLanes) {
       std::copy(read.begin(), read.end(), to);
     } else {
       for (int lane = 0; lane < kLanes; ++lane) {
-        if ((party >> lane & 1) != 0) to[lane] = read[static_cast<std::size_t>(lane)];
+        if ((party.lanes >> lane & 1) != 0) to[lane] = read[static_cast<std::size_t>(lane)];
       }
     }
-    in_range &= party;
+    in_range &= party.lanes;
     if (step->count == 2) {
       std::uint32_t& good = warp.predicate(static_cast<std::uint32_t>(step->offset));
-      good = (good & ~party) | in_range;
+      good = (good & ~party.lanes) | in_range;
     }
   });
 }
@@ -238,20 +249,20 @@ enum class Vote : std::uint8_t { all, any, uniform, ballot };
 
 template <Vote mode>
 const Step* vote(const Step* step, Warp& warp) {
-  return by_parties(step, warp, step->from[1], [&](std::uint32_t party) {
+  return by_parties(step, warp, step->from[1], [&](Party party) {
     std::uint32_t yes = warp.predicate(step->from[0]);
     if (step->count == 2) yes = ~yes;  // of a negated predicate
-    yes &= party;
+    yes &= party.sources;
     if constexpr (mode == Vote::ballot) {
       for (int lane = 0; lane < kLanes; ++lane) {
-        if ((party >> lane & 1) != 0) warp.values<std::uint32_t>(step->to)[lane] = yes;
+        if ((party.lanes >> lane & 1) != 0) warp.values<std::uint32_t>(step->to)[lane] = yes;
       }
     } else {
-      const bool result = mode == Vote::all   ? yes == party
+      const bool result = mode == Vote::all   ? yes == party.sources
                           : mode == Vote::any ? yes != 0
-                                              : yes == 0 || yes == party;
+                                              : yes == 0 || yes == party.sources;
       std::uint32_t& to = warp.predicate(step->to);
-      to = (to & ~party) | (result ? party : 0);
+      to = (to & ~party.lanes) | (result ? party.lanes : 0);
     }
   });
 }
@@ -285,14 +296,15 @@ void build_active_mask(Decoder& decoder, const ptx::Instruction& one) {
 // redux.sync.op.type d, a, mask
 template <class T, class Operation>
 const Step* reduce(const Step* step, Warp& warp) {
-  return by_parties(step, warp, step->from[1], [&](std::uint32_t party) {
+  return by_parties(step, warp, step->from[1], [&](Party party) {
     const T* const a = warp.values<const T>(step->from[0]);
-    T result = a[std::countr_zero(party)];
-    for (int lane = std::countr_zero(party) + 1; lane < kLanes; ++lane) {
-      if ((party >> lane & 1) != 0) result = Operation{}(result, a[lane]);
+    const std::uint32_t sources = party.sources != 0 ? party.sources : party.lanes;
+    T result = a[std::countr_zero(sources)];
+    for (int lane = std::countr_zero(sources) + 1; lane < kLanes; ++lane) {
+      if ((sources >> lane & 1) != 0) result = Operation{}(result, a[lane]);
     }
     for (int lane = 0; lane < kLanes; ++lane) {
-      if ((party >> lane & 1) != 0) warp.values<T>(step->to)[lane] = result;
+      if ((party.lanes >> lane & 1) != 0) warp.values<T>(step->to)[lane] = result;
     }
   });
 }
@@ -308,13 +320,13 @@ void add_reduction(std::vector<Form>& forms, const std::string& pattern, Operati
 // match.any.sync: of each lane those of its party that have its value.
 template <class T>
 const Step* match_any(const Step* step, Warp& warp) {
-  return by_parties(step, warp, step->from[1], [&](std::uint32_t party) {
+  return by_parties(step, warp, step->from[1], [&](Party party) {
     const T* const a = warp.values<const T>(step->from[0]);
     for (int lane = 0; lane < kLanes; ++lane) {
-      if ((party >> lane & 1) == 0) continue;
+      if ((party.lanes >> lane & 1) == 0) continue;
       std::uint32_t same = 0;
       for (int other = 0; other < kLanes; ++other) {
-        if ((party >> other & 1) != 0 && a[other] == a[lane]) same |= 1u << other;
+        if ((party.sources >> other & 1) != 0 && a[other] == a[lane]) same |= 1u << other;
       }
       warp.values<std::uint32_t>(step->to)[lane] = same;
     }
@@ -324,20 +336,20 @@ const Step* match_any(const Step* step, Warp& warp) {
 // match.all.sync d|p, a, mask: the party if all of it have the same value, else none.
 template <class T>
 const Step* match_all(const Step* step, Warp& warp) {
-  return by_parties(step, warp, step->from[1], [&](std::uint32_t party) {
+  return by_parties(step, warp, step->from[1], [&](Party party) {
     const T* const a = warp.values<const T>(step->from[0]);
     bool is_same = true;
+    each_lane(party.sources, [&](std::size_t lane) {
+      is_same = is_same && a[lane] == a[std::countr_zero(party.sources)];
+    });
     for (int lane = 0; lane < kLanes; ++lane) {
-      if ((party >> lane & 1) != 0) is_same = is_same && a[lane] == a[std::countr_zero(party)];
-    }
-    for (int lane = 0; lane < kLanes; ++lane) {
-      if ((party >> lane & 1) != 0) {
-        warp.values<std::uint32_t>(step->to)[lane] = is_same ? party : 0;
+      if ((party.lanes >> lane & 1) != 0) {
+        warp.values<std::uint32_t>(step->to)[lane] = is_same ? party.sources : 0;
       }
     }
     if (step->count == 2) {
       std::uint32_t& all = warp.predicate(static_cast<std::uint32_t>(step->offset));
-      all = (all & ~party) | (is_same ? party : 0);
+      all = (all & ~party.lanes) | (is_same ? party.lanes : 0);
     }
   });
 }
@@ -360,14 +372,14 @@ void build_match_all(Decoder& decoder, const ptx::Instruction& one) {
 
 // elect.sync d|p, mask: the least lane of the party is chosen.
 const Step* elect(const Step* step, Warp& warp) {
-  return by_parties(step, warp, step->from[0], [&](std::uint32_t party) {
+  return by_parties(step, warp, step->from[0], [&](Party party) {
     for (int lane = 0; lane < kLanes; ++lane) {
-      if ((party >> lane & 1) == 0) continue;
+      if ((party.lanes >> lane & 1) == 0) continue;
       warp.values<std::uint32_t>(step->to)[lane] =
-          static_cast<std::uint32_t>(std::countr_zero(party));
+          static_cast<std::uint32_t>(std::countr_zero(party.lanes));
     }
     std::uint32_t& chosen = warp.predicate(static_cast<std::uint32_t>(step->offset));
-    chosen = (chosen & ~party) | (party & (0 - party));
+    chosen = (chosen & ~party.lanes) | (party.lanes & (0 - party.lanes));
   });
 }
 void build_elect(Decoder& decoder, const ptx::Instruction& one) {

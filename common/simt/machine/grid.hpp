@@ -59,9 +59,9 @@ class Observer {
   /// Lanes for which it must not be made: they end there.
   virtual std::uint32_t access(const WarpAccess& access) = 0;
   /// Lane `lane` may not touch what it names, and ends there. `what`: out_of_bounds or misaligned; of what is no access:
-  /// stack_overflow, invalid_function, foreign_mask of a lane that its own mask does not name, lacking_lane of a warp
-  /// whose 32 lanes an instruction needs; and of what only the lane's own block can be: foreign_copy, foreign_wait, or
-  /// foreign_barrier where st.async's two addresses are of two blocks.
+  /// stack_overflow, invalid_function, lacking_lane of a warp whose 32 lanes an instruction needs; and of what only the
+  /// lane's own block can be: foreign_copy, foreign_wait, or foreign_barrier where st.async's two addresses are of two
+  /// blocks.
   virtual void fault(const WarpAccess& access, int lane, const std::string& what) = 0;
   /// All that a barrier of the block waits for have come, and none has gone on.
   virtual void barrier(const Block& block, std::uint32_t number) = 0;
@@ -79,7 +79,8 @@ class Observer {
   virtual void next_launch_begins(const Warp&) {}
   /// A lane has waited for its copy: the bytes are there now.
   virtual void copied(const Warp&, const PendingCopy&) {}
-  /// What a GPU goes on after with a meaningless value. `what`: division_by_zero or undefined_shuffle.
+  /// What a GPU goes on after, with a meaningless value. `what`: division_by_zero, undefined_shuffle, or foreign_mask of
+  /// lanes that their own mask does not name.
   virtual void meaningless(const Warp&, const Step&, std::uint32_t /*lanes*/,
                            const char* /*what*/) {}
   virtual void begin(const Block&) {}

@@ -8,6 +8,7 @@
 #include <functional>
 #include <set>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "common/simt/checker/hazards.hpp"
@@ -84,7 +85,10 @@ struct State {
   std::uint64_t waits = 0;  // of the host
   Number last = 0;
   std::vector<Stream> streams{Stream{}};
-  Clock host;              // what it has waited for
+  Clock host;  // what it has waited for
+  // What came before functions of the program that have run in their turn of a stream, by the thread that put them there:
+  // they may have told other threads.
+  std::map<std::thread::id, Clock> tasks;
   std::deque<Known> open;  // operations that it has not waited for
   std::size_t pages = 0;   // that these have touched
   // Of the operation that runs: which of its rivals have touched a page, and the page that was asked for last.
@@ -345,6 +349,7 @@ HostTask::HostTask(int stream) : before_(state().host) {
   }
   const Clock clock = record(stream);
   join(state().host, clock);
+  join(state().tasks[std::this_thread::get_id()], clock);
   // Pages open again for it, but what nobody else has waited for stays.
   const std::map<std::uint64_t, memory::HostAccess> closed = state().closed;
   for (const auto& [page, access] : closed) set_access(page, memory::HostAccess::all);
@@ -455,6 +460,9 @@ Operation::Operation(int stream, std::string name, Kind kind)
   }
   Clock known = stream_at(stream).clock;
   join(known, s.host);
+  for (const auto& [thread, before] : s.tasks) {
+    if (thread != std::this_thread::get_id()) join(known, before);
+  }
   for (const Known& one : s.open) {
     const bool is_unordered = one.stream != stream ? one.number > at(known, one.stream)
                                                    : is_early() && one.number >= early_from_;
@@ -613,9 +621,12 @@ bool host_touches(std::uint64_t address, bool writes) {
   State& s = state();
   const auto closed = s.closed.find(address / Footprint::kPageBytes);
   if (closed == s.closed.end()) return false;
+  // Whatever a function on a stream raises or signals, host code that reads later may have seen.
+  Clock known = s.host;
+  for (const auto& [thread, before] : s.tasks) join(known, before);
   for (const Known& one : s.open) {
     Touch its{};
-    if (one.number <= at(s.host, one.stream) ||
+    if (one.number <= at(known, one.stream) ||
         !one.footprint.conflicts(address, 1, writes ? Touch::writes : Touch::reads, its)) {
       continue;
     }

@@ -134,6 +134,10 @@ void BlockCheck::end() {
   }
 }
 
+void BlockCheck::written(std::uint64_t begin, std::size_t bytes) {
+  storage_->initialised.mark(begin, bytes);
+}
+
 // ---- Copies that go on ----
 
 // Told of its load first, then of its store.

@@ -155,6 +155,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::use_after_free:
       return "Free the memory after the last kernel that uses it.";
     case Hazard::misaligned:
+      if (remedy == Remedy::matrix) {
+        return "Let it begin at a multiple of 1024 bytes with the swizzle of 128, of 512 with 64, "
+               "of 256 with 32, and leave the descriptor's base offset zero.";
+      }
       return "A GPU needs an address that is a multiple of the access's size; use a narrower type "
              "here.";
     case Hazard::invalid_address:
@@ -191,6 +195,11 @@ const char* advice(Hazard hazard, Remedy remedy) {
              "the "
              "whole block takes it: guard the work with the condition, not the way to the barrier.";
     case Hazard::warp_deadlock:
+      if (remedy == Remedy::whole_group) {
+        return "All lanes of four warps in a row, the first with a number that is a multiple of "
+               "four, must execute the same wgmma: make blocks of 128 threads or a multiple, and "
+               "put it under no condition that parts the four.";
+      }
       if (remedy == Remedy::whole_warp) {
         return "All 32 lanes of a warp must execute the same one: make blocks of whole warps, let "
                "no lane end before the last, and put it under no condition that parts them.";
@@ -208,6 +217,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::invalid_copy:
       if (remedy == Remedy::arrival) {
         return "Both of st_async's addresses come from map_shared_rank() with the same rank.";
+      }
+      if (remedy == Remedy::bulk) {
+        return "A copy in bulk moves a multiple of 16 bytes, from and to addresses that are "
+               "multiples of 16, and its barrier lies in the block that it goes to.";
       }
       return "An asynchronous copy fills the shared memory of its own block: copy there, and let "
              "the "

@@ -130,6 +130,8 @@ class BlockCheck {
   void fence(unsigned warp, std::uint32_t lanes, Scope scope);
   /// The same of an access to the shared memory of another block of the cluster.
   std::uint32_t access_of(BlockCheck& owner, const Access& access);
+  /// Bytes of its shared memory that the async proxy writes.
+  void written(std::uint64_t begin, std::size_t bytes);
   /// These threads arrive at the barrier of the cluster; unless it `releases`, what they did before is not handed on.
   void arrive(unsigned warp, std::uint32_t lanes, bool releases, std::int32_t site);
   /// A thread that has arrived there does something before the others have.

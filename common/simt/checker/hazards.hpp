@@ -64,6 +64,9 @@ enum class Remedy : std::uint8_t {
   guard,              // a plain read that decides whether an atomic is done
   fence,              // what is handed on without a fence
   function,           // a call through a pointer
+  whole_group,        // a deadlock in an instruction of four warps
+  matrix,             // where a matrix of theirs lies
+  bulk,               // a copy in bulk
 };
 
 // What the reader should do about it: one sentence or two.

@@ -164,6 +164,19 @@ std::uint32_t LaunchCheck::access(const WarpAccess& its) {
   return remember(check_of(block).access_of(check_of(*its.block), access));
 }
 
+std::uint32_t LaunchCheck::async_access(const machine::AsyncAccess& its) {
+  if (its.kind == WarpAccess::Kind::load) return 0;
+  for (const machine::AsyncAccess::Piece& piece : its.pieces) {
+    const std::size_t bytes = piece.end - piece.begin;
+    if (its.space == WarpAccess::Space::shared) {
+      check_of(*its.block).written(piece.begin, bytes);
+    } else if (grid_.arena->contains(piece.begin)) {
+      checker_.initialised().mark(piece.begin, bytes);
+    }
+  }
+  return 0;
+}
+
 bool LaunchCheck::fault(const WarpAccess& its, int lane) {
   has_faults_ = true;
   if (its.space == WarpAccess::Space::constant) return false;

@@ -26,6 +26,7 @@ class LaunchCheck {
 
   /// As machine::Observer has them. Lanes for which the access must not be made are told.
   std::uint32_t access(const machine::WarpAccess& access);
+  std::uint32_t async_access(const machine::AsyncAccess& access);
   /// A lane's address is no memory that it may touch. True, and told, if it has left the variable that it comes from.
   bool fault(const machine::WarpAccess& access, int lane);
   void barrier(const machine::Block& block, std::uint32_t number);

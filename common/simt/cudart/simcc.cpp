@@ -63,7 +63,7 @@ int main(int argc, char** argv) try {
       simt::simulated_toolkit(simt::library_folder(), simt::variable("SIMT_NVCC"));
   const std::string nvcc = toolkit / "bin" / "nvcc";
   std::vector<std::string> words = {
-      nvcc, "-gencode", "arch=compute_90,code=compute_90", "-Xcompiler",
+      nvcc, "-gencode", "arch=compute_90a,code=compute_90a", "-Xcompiler",
       "-g", "-include", toolkit / "dropped_names.h"};
   bool is_debug = false, names_host_compiler = !simt::variable("NVCC_CCBIN").empty();
   for (int i = 1; i < argc; ++i) {

@@ -44,6 +44,12 @@ const char* verb(WarpAccess::Kind kind) {
                                            : "updates";
 }
 
+timeline::Touch touch_of(WarpAccess::Kind kind) {
+  return kind == WarpAccess::Kind::load    ? timeline::Touch::reads
+         : kind == WarpAccess::Kind::store ? timeline::Touch::writes
+                                           : timeline::Touch::updates;
+}
+
 // What is wrong with an access of global memory.
 struct Wrong {
   Hazard hazard = Hazard::out_of_bounds;
@@ -199,13 +205,26 @@ std::uint32_t Watch::access(const WarpAccess& access) {
   return 0;
 }
 
+std::uint32_t Watch::async_access(const machine::AsyncAccess& access) {
+  if (check_) check_->async_access(access);
+  if (access.space != WarpAccess::Space::global) return 0;
+  for (const machine::AsyncAccess::Piece& piece : access.pieces) {
+    if (keeps_ && access.kind != WarpAccess::Kind::load) {
+      memory_undo().before_write(piece.begin, piece.end - piece.begin);
+    }
+    if (operation_.remembers()) {
+      operation_.touch(piece.begin, piece.end - piece.begin, touch_of(access.kind),
+                       access.step->site,
+                       !operation_.is_early() || !is_early(*access.warp, 1u << access.lane));
+    }
+  }
+  return 0;
+}
+
 // For the order among streams.
 void Watch::remember(const WarpAccess& access) {
-  using timeline::Touch;
   const memory::WarpAddresses& lanes = access.lanes;
-  const Touch touch = access.kind == WarpAccess::Kind::load    ? Touch::reads
-                      : access.kind == WarpAccess::Kind::store ? Touch::writes
-                                                               : Touch::updates;
+  const timeline::Touch touch = touch_of(access.kind);
   const auto bytes = static_cast<std::size_t>(lanes.bytes);
   const bool are_early = operation_.is_early() && is_early(*access.warp, lanes.mask);
   if (!are_early && (lanes.consecutive || lanes.least + bytes == lanes.beyond)) {
@@ -335,6 +354,15 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
        Remedy::barrier_in_memory},
       {"stack_overflow", Hazard::stack_overflow, "calls deeper than its local memory reaches",
        Remedy::none},
+      {"lacking_warp", Hazard::warp_deadlock,
+       "multiplies in a group of four warps of which one has ended or never was",
+       Remedy::whole_group},
+      {"matrix_base", Hazard::misaligned,
+       "gives a matrix whose pattern does not begin at a multiple of its length", Remedy::matrix},
+      {"bulk_size", Hazard::invalid_copy, "copies a number of bytes that is no multiple of 16",
+       Remedy::bulk},
+      {"foreign_bulk_barrier", Hazard::invalid_copy,
+       "copies to one block of the cluster, to arrive at a barrier of another", Remedy::bulk},
   };
   for (const Told& one : kTold) {
     if (what != one.what) continue;

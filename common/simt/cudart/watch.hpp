@@ -38,6 +38,7 @@ class Watch : public machine::Observer {
   /// What is wrong is told when it happens, too.
   void tell(std::function<void(const Finding&)> to);
   std::uint32_t access(const machine::WarpAccess& access) override;
+  std::uint32_t async_access(const machine::AsyncAccess& access) override;
   void fault(const machine::WarpAccess& access, int lane, const std::string& what) override;
   void barrier(const machine::Block& block, std::uint32_t number) override;
   void cluster_arrival(const machine::Warp& warp, const machine::Step& step) override;

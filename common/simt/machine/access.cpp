@@ -735,6 +735,12 @@ void add_memory_forms(std::vector<Form>& forms) {
   add_built(forms, "membar(.cta|.gl|.sys)", fence);
   add_built(forms, "fence.mbarrier_init.release.cluster", fence);
   add_built(forms, "fence.proxy(.alias|.async)[.global|.shared::cta|.shared::cluster]", fence);
+  add_built(forms,
+            "fence.proxy.async::generic(.acquire|.release)"
+            "(.sync_restrict::shared::cta|.sync_restrict::shared::cluster).cluster",
+            fence);
+  add_built(forms, "fence.proxy.tensormap::generic(.acquire|.release)(.cta|.cluster|.gpu|.sys)",
+            fence);
   add_built(forms, "fence[.sc|.acq_rel|.acquire|.release](.cta|.gpu|.sys|.cluster)", fence);
 }
 

@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "common/simt/machine/access.hpp"
+#include "common/simt/machine/bulk.hpp"
+#include "common/simt/machine/mbarrier.hpp"
 
 namespace simt::machine {
 namespace {
@@ -125,36 +127,7 @@ void build_wait_group(Decoder& decoder, const ptx::Instruction& one) {
   decoder.emit(&wait_group).offset = static_cast<std::int64_t>(one.operands[0].bits);
 }
 
-// ---- mbarriers: 64 bits of shared memory, whose layout PTX leaves open. ----
-
-struct Mbarrier {
-  std::uint64_t word = 0;
-
-  // Bits: 0 to 19 arrivals that are missing, 20 to 39 how many a phase has, 40 to 60 bytes that are missing, 61 to 63 the
-  // phase.
-  static constexpr std::uint64_t kCount = (1 << 20) - 1;
-  std::uint32_t pending() const { return static_cast<std::uint32_t>(word & kCount); }
-  std::uint32_t expected() const { return static_cast<std::uint32_t>(word >> 20 & kCount); }
-  std::int32_t bytes() const {
-    return static_cast<std::int32_t>(static_cast<std::int64_t>(word << 3) >> 43);
-  }
-  std::uint32_t phase() const { return static_cast<std::uint32_t>(word >> 61); }
-  void set(std::uint32_t pending, std::uint32_t expected, std::int32_t bytes, std::uint32_t phase) {
-    word = pending | std::uint64_t{expected} << 20 |
-           (static_cast<std::uint64_t>(bytes) & ((1 << 21) - 1)) << 40 |
-           std::uint64_t{phase & 7} << 61;
-  }
-  void arrive(std::uint32_t count, std::int32_t more_bytes, std::uint32_t dropped = 0) {
-    const std::int32_t missing = bytes() + more_bytes;
-    const std::uint32_t still = pending() - std::min(count, pending());
-    const std::uint32_t of_phase = expected() - dropped;
-    if (still == 0 && missing == 0) {
-      set(of_phase, of_phase, 0, phase() + 1);
-    } else {
-      set(still, of_phase, missing, phase());
-    }
-  }
-};
+// ---- mbarriers ----
 
 // Reads, changes and writes the barrier of each lane in turn: change(lane, barrier). Whoever sets one up, or gives its
 // place back, stores: what was there does not matter.
@@ -216,6 +189,11 @@ const Step* ask_barrier(const Step* step, Warp& warp) {
   std::uint32_t over = 0;
   Addresses64 addresses = addresses_of(warp, step->from[kAddress], step->offset);
   if (!are_of(warp, step, addresses, "foreign_wait")) return nullptr;
+  if (!warp.block->loads.empty()) {
+    each_lane(warp.active, [&](std::size_t lane) {
+      land_loads(*warp.block, static_cast<std::uint32_t>(addresses[lane] % kSharedStride));
+    });
+  }
   if (!access(
           step, warp, WarpAccess::Kind::load, step->window, 8, addresses, warp.active,
           [&](const Places& places, const memory::WarpAddresses& lanes, const Block*) {
@@ -464,6 +442,7 @@ void add_async_forms(std::vector<Form>& forms) {
   built("mbarrier.init" + where, &build_init_barrier);
   built("mbarrier.inval" + where, &build_invalidate_barrier);
   built("mbarrier.arrive" + how + where, &build_arrive<Arrival::arrive>);
+  built("mbarrier.arrive.noComplete" + how + where, &build_arrive<Arrival::arrive>);
   built("mbarrier.arrive.expect_tx" + how + where, &build_arrive<Arrival::expect_and_arrive>);
   built("mbarrier.arrive_drop" + how + where, &build_arrive<Arrival::drop>);
   built("mbarrier.expect_tx" + how + where, &build_arrive<Arrival::expect>);

@@ -186,6 +186,42 @@ struct ImageAccess {
   std::uint32_t predicate = 0;
 };
 
+enum class Element : std::uint8_t;
+
+/// wgmma: what four warps multiply.
+struct GroupProduct {
+  Element d{}, a{}, b{};
+  int columns = 8;  // of B and D
+  int depth = 16;
+  bool negates_a = false, negates_b = false;
+  bool transposes_a = false, transposes_b = false;  // it lies in memory along the other side
+  bool saturates = false;
+  std::vector<std::uint32_t> results;  // registers of a lane: D
+  std::vector<std::uint32_t> left;     // A; none: it is in shared memory
+};
+
+/// A copy in one piece or of a tile of a tensor (cp.async.bulk).
+struct BulkCopy {
+  enum class Way : std::uint8_t { from_global, to_global, to_block };
+  struct Operand {
+    std::uint32_t base = 0;
+    std::int64_t offset = 0;
+  };
+  /// What becomes of a value and one that is copied onto it.
+  using Combine = void (*)(std::byte* to, const std::byte* from);
+  Way way = Way::from_global;
+  Operand to, from, barrier;
+  std::uint32_t bytes = 0;   // the register with the size
+  std::uint32_t blocks = 0;  // with the mask of the blocks that it goes to
+  bool is_multicast = false;
+  Combine combine = nullptr;  // of a reduction
+  std::uint8_t element_bytes = 0;
+  int rank = 0;                // of a tensor, whose map is at `from` or `to`; 0: in one piece
+  bool is_by_columns = false;  // im2col
+  std::uint32_t at[5] = {0, 0, 0, 0, 0};  // registers with coordinates
+  std::uint32_t offsets[3] = {0, 0, 0};   // of im2col
+};
+
 struct Code {
   const ptx::Function* function = nullptr;
   std::vector<Step> steps;  // the last one ends a lane that comes there
@@ -200,6 +236,8 @@ struct Code {
   std::vector<PlacedVariable> own;  // of local memory: the kernel's, not of what it calls
   std::vector<ServiceCall> service_calls;
   std::vector<ImageAccess> image_accesses;
+  std::vector<GroupProduct> group_products;
+  std::vector<BulkCopy> bulk_copies;
   std::vector<CalledFunction> called;
   std::map<std::uint64_t, std::int32_t> called_at;  // by address
   std::vector<CallPlan> calls;

@@ -468,6 +468,20 @@ void Decoder::emit_image(Execute run, const ImageAccess& access) {
   code_->image_accesses.push_back(access);
 }
 
+Step& Decoder::emit_group_product(Execute run, GroupProduct product) {
+  Step& step = emit(run);
+  step.offset = static_cast<std::int64_t>(code_->group_products.size());
+  code_->group_products.push_back(std::move(product));
+  return step;
+}
+
+Step& Decoder::emit_bulk_copy(Execute run, const BulkCopy& copy) {
+  Step& step = emit(run);
+  step.offset = static_cast<std::int64_t>(code_->bulk_copies.size());
+  code_->bulk_copies.push_back(copy);
+  return step;
+}
+
 void Decoder::leave_function() { frames_.back().returns.push_back(code_->steps.size()); }
 
 std::uint32_t Decoder::in_frame(std::uint64_t offset) {

@@ -58,6 +58,8 @@ class Decoder {
   /// What no module has.
   void emit_service(ServiceCall call);
   void emit_image(Execute run, const ImageAccess& access);
+  Step& emit_group_product(Execute run, GroupProduct product);
+  Step& emit_bulk_copy(Execute run, const BulkCopy& copy);
   void leave_function();
   /// Not in a function that stands in place of its call.
   bool is_outermost() const { return frames_.size() == 1; }

@@ -66,6 +66,8 @@ const std::map<std::string_view, std::vector<Row>>& table() {
     add_exchange_forms(all);
     add_memory_forms(all);
     add_async_forms(all);
+    add_bulk_forms(all);
+    add_group_forms(all);
     add_image_forms(all);
     return all;
   }();

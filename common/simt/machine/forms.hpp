@@ -70,6 +70,8 @@ void add_selection_forms(std::vector<Form>& forms);
 void add_exchange_forms(std::vector<Form>& forms);
 void add_memory_forms(std::vector<Form>& forms);
 void add_async_forms(std::vector<Form>& forms);
+void add_bulk_forms(std::vector<Form>& forms);
+void add_group_forms(std::vector<Form>& forms);
 void add_service_forms(std::vector<Form>& forms);
 void add_image_forms(std::vector<Form>& forms);
 

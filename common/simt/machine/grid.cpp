@@ -4,6 +4,7 @@
 #include <bit>
 #include <list>
 
+#include "common/simt/machine/bulk.hpp"
 #include "common/simt/machine/probes.hpp"
 
 namespace simt::machine {
@@ -146,6 +147,7 @@ void Block::begin(Cluster& its_cluster, Dim3 its_index, unsigned its_rank) {
   index = its_index;
   rank = its_rank;
   barriers = {};
+  loads.clear();
   if (grid->probes != nullptr) tallies.assign(grid->probes->tallies().size(), 0);
   // On a GPU it holds what another block has left. Ones are NaNs and large numbers, which show in a result.
   std::fill(shared.begin(), shared.end(), std::byte{0xff});
@@ -296,7 +298,10 @@ std::vector<Stuck> run(const Grid& grid, Clusters& source) {
     ++next;
   };
   const auto leave = [&](std::list<Cluster>::iterator cluster) {
-    for (const auto& block : cluster->blocks) grid.observer->end(*block);
+    for (const auto& block : cluster->blocks) {
+      finish_stores(*block);
+      grid.observer->end(*block);
+    }
     const auto after = std::next(cluster);
     free.splice(free.end(), resident, cluster);
     return after;

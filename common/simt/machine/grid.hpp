@@ -47,6 +47,21 @@ struct WarpAccess {
   }
 };
 
+/// What the async proxy does with memory for a warp (PTX ISA 8.2.5): wgmma with its operands, and copies in bulk. Each
+/// piece is touched as a whole.
+struct AsyncAccess {
+  struct Piece {
+    std::uint64_t begin = 0, end = 0;  // of shared memory where they are in the block's
+  };
+  WarpAccess::Space space = WarpAccess::Space::shared;
+  WarpAccess::Kind kind = WarpAccess::Kind::load;
+  std::span<const Piece> pieces;
+  const Step* step = nullptr;
+  const Warp* warp = nullptr;
+  int lane = -1;                 // who asked for it; -1: all of the warp
+  const Block* block = nullptr;  // whose shared memory it is
+};
+
 struct Cluster;
 class Probes;
 class Services;
@@ -58,6 +73,8 @@ class Observer {
   virtual ~Observer() = default;
   /// Lanes for which it must not be made: they end there.
   virtual std::uint32_t access(const WarpAccess& access) = 0;
+  /// The same of what the async proxy begins to do.
+  virtual std::uint32_t async_access(const AsyncAccess&) { return 0; }
   /// Lane `lane` may not touch what it names, and ends there. `what`: out_of_bounds or misaligned; of what is no access:
   /// stack_overflow, invalid_function, lacking_lane of a warp whose 32 lanes an instruction needs; and of what only the
   /// lane's own block can be: foreign_copy, foreign_wait, or foreign_barrier where st.async's two addresses are of two
@@ -77,6 +94,10 @@ class Observer {
   /// griddepcontrol: the warp's active lanes have waited for the launches before theirs, or let the next one begin.
   virtual void launches_waited(const Warp&) {}
   virtual void next_launch_begins(const Warp&) {}
+  /// wgmma.wait_group: of what the warp has asked for and committed all but the last groups is done.
+  virtual void products_waited(const Warp&, std::uint32_t /*but*/) {}
+  /// cp.async.bulk.wait_group: the same of what the active lanes have asked for.
+  virtual void stores_waited(const Warp&, std::uint32_t /*but*/) {}
   /// A lane has waited for its copy: the bytes are there now.
   virtual void copied(const Warp&, const PendingCopy&) {}
   /// What a GPU goes on after, with a meaningless value. `what`: division_by_zero, undefined_shuffle, or foreign_mask of
@@ -118,6 +139,14 @@ struct Stuck {
   bool spins = false;      // they run, and nothing will change
 };
 
+/// Bytes on their way to a block's shared memory, and the barrier there at which they will arrive (cp.async.bulk).
+struct PendingLoad {
+  std::uint32_t to = 0, barrier = 0;
+  std::vector<std::byte> data;
+  BulkCopy::Combine combine = nullptr;
+  std::uint8_t element_bytes = 0;
+};
+
 struct Block {
   Cluster* cluster = nullptr;
   const Grid* grid = nullptr;
@@ -136,6 +165,7 @@ struct Block {
     std::uint32_t held = 0, all_asked = 0;  // when they last went on
   };
   std::array<Barrier, 16> barriers{};
+  std::vector<PendingLoad> loads;
   /// The allocation that an instruction found last, by its site: most find it again.
   struct Known {
     std::uint64_t begin = 0, end = 0;

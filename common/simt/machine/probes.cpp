@@ -28,7 +28,7 @@ unsigned fp64_operations(const ptx::Instruction& one) {
 
 // Instructions of tensor cores that ptxas makes of it.
 unsigned tensor_instructions(const ptx::Instruction& one) {
-  if (one.opcode == "mma") return 1;
+  if (one.opcode == "mma" || (one.opcode == "wgmma" && one.has("mma_async"))) return 1;
   if (one.opcode != "wmma" || !one.has("mma")) return 0;
   return one.has("tf32") ? 4 : one.has("f64") ? 1 : 2;
 }

@@ -1,5 +1,7 @@
 // Tensor cores (PTX ISA 9.7.14): what a warp multiplies, who of its lanes holds which elements, and how matrices come from memory
 // and go there. A fragment of wmma is laid out as the operands of mma are: that is what ptxas makes of it.
+#include "common/simt/machine/tensor.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -23,10 +25,9 @@ using ptx::Type;
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
-// ---- Who holds what ----
+}  // namespace
 
-enum class Role : std::uint8_t { a, b, accumulator };
-enum class Element : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, f64, f32, s32 };
+// ---- For wgmma as well ----
 
 int bits_of(Element element) {
   switch (element) {
@@ -45,24 +46,8 @@ int bits_of(Element element) {
   }
 }
 
-// A matrix of rows x columns elements, and its registers: A is m x k, B is k x n, C and D are m x n.
-struct Fragment {
-  Role role = Role::a;
-  Element element = Element::f16;
-  int rows = 0, columns = 0;
-
-  int per_register() const { return std::max(1, 32 / bits_of(element)); }
-  bool operator==(const Fragment&) const = default;
-  // Of those that differ: some fragments hold each element twice.
-  int registers() const { return rows * columns / kLanes / per_register(); }
-};
-
-struct Place {
-  int row, column;
-};
-
-// The element at position j of register i of a lane, by the tables of 9.7.14.5: tiles of 8 rows and 4 registers' width, two of
-// them below each other; accumulators have two columns in a row.
+// By the tables of 9.7.14.5: tiles of 8 rows and 4 registers' width, two of them below each other; accumulators have two
+// columns in a row.
 Place place_of(const Fragment& its, int i, int j, int lane) {
   const int group = lane / 4, in_group = lane % 4;
   const int per = its.per_register();
@@ -82,6 +67,75 @@ Place place_of(const Fragment& its, int i, int j, int lane) {
   return {tile % tiles_below * 16 + group + pairs_before % below * 8,
           tile / tiles_below * 8 + in_group * 2 + (per == 2 ? j : i % 2)};
 }
+
+double number_of(Element element, U64 bits) {
+  const auto word = static_cast<U32>(bits);
+  switch (element) {
+    case Element::f16:
+      return static_cast<double>(widen<kF16>(word));
+    case Element::bf16:
+      return static_cast<double>(widen<kBf16>(word));
+    case Element::e4m3:
+      return static_cast<double>(widen<kE4m3>(word));
+    case Element::e5m2:
+      return static_cast<double>(widen<kE5m2>(word));
+    case Element::tf32:
+      return static_cast<double>(std::bit_cast<float>(word & ~0x1fffu));
+    case Element::f64:
+      return std::bit_cast<double>(bits);
+    default:
+      return static_cast<double>(std::bit_cast<float>(word));
+  }
+}
+
+tensor::Factor factor_of(Element element, U64 bits) {
+  const auto word = static_cast<U32>(bits);
+  switch (element) {
+    case Element::f16:
+      return tensor::factor(word, kF16.places, kF16.exponent_bits);
+    case Element::bf16:
+      return tensor::factor(word, kBf16.places, kBf16.exponent_bits);
+    case Element::e4m3:
+    case Element::e5m2:
+      // By way of f16, which holds all of them.
+      return factor_of(Element::f16, narrow<kF16>(number_of(element, bits), Rounding::nearest));
+    default:
+      return tensor::factor(word, kF32.places, kF32.exponent_bits);
+  }
+}
+
+Shape shape_of(const Decoder& decoder, const ptx::Instruction& one) {
+  for (const std::string_view word : one.modifiers) {
+    const std::size_t n = word.find('n'), k = word.find('k');
+    if (word.size() < 6 || word[0] != 'm' || n == word.npos || k == word.npos) continue;
+    const auto number = [&](std::size_t from, std::size_t to) {
+      return std::stoi(std::string(word.substr(from, to - from)));
+    };
+    return {number(1, n), number(n + 1, k), number(k + 1, word.size())};
+  }
+  decoder.refuse("no shape");
+}
+namespace {
+
+constexpr std::pair<std::string_view, Element> kElements[] = {
+    {"f16", Element::f16},   {"bf16", Element::bf16}, {"tf32", Element::tf32},
+    {"e4m3", Element::e4m3}, {"e5m2", Element::e5m2}, {"s8", Element::s8},
+    {"u8", Element::u8},     {"f64", Element::f64},   {"f32", Element::f32},
+    {"s32", Element::s32}};
+
+}  // namespace
+
+std::vector<Element> elements_of(const ptx::Instruction& one) {
+  std::vector<Element> all;
+  for (const std::string_view word : one.modifiers) {
+    for (const auto& [name, element] : kElements) {
+      if (word == name) all.push_back(element);
+    }
+  }
+  return all;
+}
+
+namespace {
 
 // Elements by row and column, each as the bits that it has.
 struct Matrix {
@@ -160,41 +214,6 @@ void scatter(Warp& warp, const Fragment& its, Registers registers, const Matrix&
 
 // ---- What is computed ----
 
-double number_of(Element element, U64 bits) {
-  const auto word = static_cast<U32>(bits);
-  switch (element) {
-    case Element::f16:
-      return static_cast<double>(widen<kF16>(word));
-    case Element::bf16:
-      return static_cast<double>(widen<kBf16>(word));
-    case Element::e4m3:
-      return static_cast<double>(widen<kE4m3>(word));
-    case Element::e5m2:
-      return static_cast<double>(widen<kE5m2>(word));
-    case Element::tf32:
-      return static_cast<double>(std::bit_cast<float>(word & ~0x1fffu));
-    case Element::f64:
-      return std::bit_cast<double>(bits);
-    default:
-      return static_cast<double>(std::bit_cast<float>(word));
-  }
-}
-
-tensor::Factor factor_of(Element element, U64 bits) {
-  const auto word = static_cast<U32>(bits);
-  switch (element) {
-    case Element::f16:
-      return tensor::factor(word, kF16.places, kF16.exponent_bits);
-    case Element::bf16:
-      return tensor::factor(word, kBf16.places, kBf16.exponent_bits);
-    case Element::e4m3:
-    case Element::e5m2:
-      // By way of f16, which holds all of them.
-      return factor_of(Element::f16, narrow<kF16>(number_of(element, bits), Rounding::nearest));
-    default:
-      return tensor::factor(word, kF32.places, kF32.exponent_bits);
-  }
-}
 // What a step says of it, in Step::offset.
 struct Kind {
   std::uint8_t m, n, k;
@@ -357,36 +376,6 @@ const Step* multiply(const Step* step, Warp& warp) {
   return step + 1;
 }
 
-struct Shape {
-  int m = 0, n = 0, k = 0;
-};
-// Of "m16n8k16".
-Shape shape_of(const Decoder& decoder, const ptx::Instruction& one) {
-  for (const std::string_view word : one.modifiers) {
-    const std::size_t n = word.find('n'), k = word.find('k');
-    if (word.size() < 6 || word[0] != 'm' || n == word.npos || k == word.npos) continue;
-    const auto number = [&](std::size_t from, std::size_t to) {
-      return std::stoi(std::string(word.substr(from, to - from)));
-    };
-    return {number(1, n), number(n + 1, k), number(k + 1, word.size())};
-  }
-  decoder.refuse("no shape");
-}
-constexpr std::pair<std::string_view, Element> kElements[] = {
-    {"f16", Element::f16},   {"bf16", Element::bf16}, {"tf32", Element::tf32},
-    {"e4m3", Element::e4m3}, {"e5m2", Element::e5m2}, {"s8", Element::s8},
-    {"u8", Element::u8},     {"f64", Element::f64},   {"f32", Element::f32},
-    {"s32", Element::s32}};
-// Those that the instruction names, in order.
-std::vector<Element> elements_of(const ptx::Instruction& one) {
-  std::vector<Element> all;
-  for (const std::string_view word : one.modifiers) {
-    for (const auto& [name, element] : kElements) {
-      if (word == name) all.push_back(element);
-    }
-  }
-  return all;
-}
 Type register_type(Element element) { return element == Element::f64 ? Type::b64 : Type::b32; }
 
 std::span<const Operand> registers_of(const Operand& operand) {

@@ -71,16 +71,16 @@ inline Sum add_products(float start, const Factor* a, const Factor* b, unsigned 
   return {sum, top};
 }
 
-/// As a float, what does not fit cut off; never a negative zero.
-inline float to_float(const Sum& sum) {
+/// As a float, what does not fit cut off; never a negative zero. Of a sum with another number of places.
+inline float to_float(const Sum& sum, int kept = kKeptPlaces) {
   if (sum.value == 0) return 0;
   const auto magnitude = static_cast<std::uint64_t>(std::abs(sum.value));
   const int length = 64 - std::countl_zero(magnitude);
-  const int exponent = sum.top - kKeptPlaces + length - 1;
+  const int exponent = sum.top - kept + length - 1;
   const std::uint32_t sign = sum.value < 0 ? 0x8000'0000 : 0;
   if (exponent > 127) return std::bit_cast<float>(sign | kInfinity);
   // Of the result's last place, and of the sum's.
-  const int shift = std::max(exponent, -126) - kFloatPlaces - (sum.top - kKeptPlaces);
+  const int shift = std::max(exponent, -126) - kFloatPlaces - (sum.top - kept);
   const auto fraction = static_cast<std::uint32_t>(shift > 63  ? 0
                                                    : shift > 0 ? magnitude >> shift
                                                                : magnitude << -shift);

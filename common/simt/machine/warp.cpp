@@ -61,6 +61,10 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   owes_wait = 0;
   copy_group = {};
   copies.clear();
+  bulk_group = {};
+  stores.clear();
+  product = nullptr;
+  products = product_group = 0;
   last_spin_ = 0;
   sleeps_ = 0;
   faulty = 0;

@@ -32,6 +32,22 @@ struct PendingCopy {
   std::array<std::byte, 16> data{};
 };
 
+/// A copy from shared to global memory that a lane has asked for and not waited for (cp.async.bulk).
+struct PendingStore {
+  /// So many bytes that lie together on both sides.
+  struct Piece {
+    std::byte* to = nullptr;
+    std::uint32_t from = 0;  // in the block's shared memory
+    std::uint32_t bytes = 0;
+  };
+  std::uint8_t lane = 0;
+  std::uint32_t group = 0;  // of the lane's groups
+  const Step* step = nullptr;
+  BulkCopy::Combine combine = nullptr;
+  std::uint8_t element_bytes = 0;
+  std::vector<Piece> pieces;
+};
+
 /// Lanes that are at the same step and do not run.
 struct Group {
   const Step* at = nullptr;
@@ -72,6 +88,13 @@ struct Warp {
   std::uint32_t owes_wait = 0;                     // lanes that arrived and have not waited since
   std::array<std::uint32_t, kLanes> copy_group{};  // the group that its next copy belongs to
   std::vector<PendingCopy> copies;
+  /// The same of copies in bulk from shared memory.
+  std::array<std::uint32_t, kLanes> bulk_group{};
+  std::vector<PendingStore> stores;
+  /// wgmma: which one it has come to, and how many it has done; what it has committed.
+  const Step* product = nullptr;
+  std::uint32_t products = 0;
+  std::uint32_t product_group = 0;
   /// Of each lane the functions that it is in, and where the last one's frame begins in its local memory.
   struct Activation {
     const Step* back;

@@ -1,0 +1,526 @@
+// wgmma: what four warps multiply (PTX ISA 9.7.15). Each of them has 16 of the 64 rows of A and D, in the registers that
+// mma has them in; B, and A where it is not in registers, lie in shared memory, as a descriptor says. A product is there
+// at once: what may happen before it is waited for is for who judges.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "common/simt/machine/access.hpp"
+#include "common/simt/machine/rounding.hpp"
+#include "common/simt/machine/tensor.hpp"
+
+namespace simt::machine {
+namespace {
+
+constexpr unsigned kGroupWarps = 4;
+constexpr int kRowsOfWarp = 16;
+constexpr int kMostOfLine = 32, kMostLines = 256;  // elements, and columns of B
+constexpr int kLeft = 0, kRight = 1,
+              kAdds = 2;  // in Step::from: two descriptors, and whether D is added
+
+// ---- Operands in shared memory ----
+
+// 9.7.15.5.1: the matrix lies there in pieces of 16 bytes, eight lines of them together.
+struct Described {
+  std::uint32_t start, leading, stride;
+  std::uint32_t width;  // of a line with its swizzle in bytes; 16: none
+  bool has_base;
+
+  explicit Described(std::uint64_t bits)
+      : start(static_cast<std::uint32_t>(bits & 0x3fff) << 4),
+        leading(static_cast<std::uint32_t>(bits >> 16 & 0x3fff) << 4),
+        stride(static_cast<std::uint32_t>(bits >> 32 & 0x3fff) << 4),
+        width(std::array{16u, 128u, 64u, 32u}[bits >> 62]),
+        has_base((bits >> 49 & 7) != 0) {}
+
+  // Where a piece lies. Of a matrix along k a line is a row of A or a column of B, and has two pieces; of a transposed one it
+  // has the same k, and a piece for each eight rows or columns.
+  std::uint32_t at(bool is_transposed, std::uint32_t line, std::uint32_t piece) const {
+    std::uint32_t at = line % 8 * width;
+    if (width == 16) {
+      at +=
+          is_transposed ? piece * stride + line / 8 * leading : line / 8 * stride + piece * leading;
+    } else {
+      const std::uint32_t across = is_transposed ? width / 16 : 2;
+      at += line / 8 * stride + piece % across * 16 + piece / across * leading;
+    }
+    at = (start + at) & 0x3'ffff;
+    return at ^ (at >> 3 & (width / 16 - 1) << 4);
+  }
+};
+
+// Elements of rows of A, or of columns of B, as the bits that they have.
+using Bits = std::array<std::array<std::uint32_t, kMostOfLine>, kMostLines>;
+
+struct Reader {
+  const Step* step;
+  Warp& warp;
+  std::vector<AsyncAccess::Piece> pieces;
+
+  // False, and told, if it is not all there.
+  bool read(std::uint64_t descriptor, const GroupProduct& its, Element element, bool is_transposed,
+            int first, int lines, Bits& bits) {
+    const Described where(descriptor);
+    if (where.has_base) {
+      stop(step, warp, 0, "matrix_base");
+      return end_all();
+    }
+    const int size = bits_of(element) / 8, each = 16 / size;
+    // Pieces along k of each line, or along lines for each k.
+    const int outer = is_transposed ? its.depth : lines;
+    const int inner = is_transposed ? lines / each : its.depth / each;
+    for (int i = 0; i < outer; ++i) {
+      for (int j = 0; j < inner; ++j) {
+        const std::uint32_t at = is_transposed
+                                     ? where.at(true, static_cast<std::uint32_t>(i),
+                                                static_cast<std::uint32_t>(first / each + j))
+                                     : where.at(false, static_cast<std::uint32_t>(first + i),
+                                                static_cast<std::uint32_t>(j));
+        if (at + 16 > warp.block->shared.size()) return outside(at);
+        add(at);
+        const std::byte* const from = warp.block->shared.data() + at;
+        for (int e = 0; e < each; ++e) {
+          std::uint32_t word = 0;
+          std::memcpy(&word, from + e * size, static_cast<std::size_t>(size));
+          const auto line = static_cast<std::size_t>(is_transposed ? j * each + e : i);
+          bits[line][static_cast<std::size_t>(is_transposed ? i : j * each + e)] = word;
+        }
+      }
+    }
+    return true;
+  }
+
+  void add(std::uint32_t at) {
+    if (!pieces.empty() && pieces.back().end == at) {
+      pieces.back().end += 16;
+    } else {
+      pieces.push_back({at, at + 16ull});
+    }
+  }
+
+  bool outside(std::uint32_t at) {
+    Addresses64 addresses;
+    addresses.fill(at);
+    const WarpAccess access{WarpAccess::Space::shared,
+                            WarpAccess::Kind::load,
+                            {addresses, 1, 16},
+                            step,
+                            &warp,
+                            warp.block};
+    warp.block->grid->observer->fault(access, 0, "out_of_bounds");
+    return end_all();
+  }
+  // One lane's fault is everybody's.
+  bool end_all() {
+    warp.faulty = kAllLanes;
+    return false;
+  }
+
+  // In order, and what lies together as one.
+  void tidy() {
+    std::sort(pieces.begin(), pieces.end(),
+              [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    std::size_t kept = 0;
+    for (const AsyncAccess::Piece& one : pieces) {
+      if (kept != 0 && pieces[kept - 1].end >= one.begin) {
+        pieces[kept - 1].end = std::max(pieces[kept - 1].end, one.end);
+      } else {
+        pieces[kept++] = one;
+      }
+    }
+    pieces.resize(kept);
+  }
+};
+
+// ---- What is computed ----
+
+// Sums of products as the tensor cores make them: how many at once, and with how many places. (8-bit numbers have fewer,
+// and so has what comes of them.)
+struct Precision {
+  unsigned at_once;
+  int places;
+};
+Precision precision_of(Element element) {
+  return bits_of(element) == 8 ? Precision{32, 13} : Precision{16, tensor::kKeptPlaces};
+}
+
+constexpr int kWide = 8;
+
+// Factors of lines by k: those of neighbouring lines lie together.
+struct Factors {
+  alignas(64) std::array<std::array<std::int32_t, kMostLines>, kMostOfLine> value;
+  alignas(64) std::array<std::array<std::int32_t, kMostLines>, kMostOfLine> top;
+  std::array<bool, kMostLines> is_finite;
+};
+
+void fill_factors(Factors& made, const Bits& bits, Element element, bool negates, int lines,
+                  int depth) {
+  for (int line = 0; line < lines; ++line) {
+    const auto l = static_cast<std::size_t>(line);
+    made.is_finite[l] = true;
+    for (int k = 0; k < depth; ++k) {
+      const std::uint32_t word = bits[l][static_cast<std::size_t>(k)];
+      made.is_finite[l] = made.is_finite[l] && std::isfinite(number_of(element, word));
+      const tensor::Factor its = factor_of(element, word);
+      made.value[static_cast<std::size_t>(k)][l] = negates ? -its.value : its.value;
+      made.top[static_cast<std::size_t>(k)][l] = its.top;
+    }
+  }
+}
+
+struct Sums {
+  std::array<std::int64_t, kWide> value;
+  std::array<std::int32_t, kWide> top;
+};
+
+// start + the products of a row with eight columns, as tensor::add_products has it.
+#if defined(__x86_64__)
+[[gnu::target_clones("avx2", "default")]]
+#endif
+void add_products(const std::array<float, kWide>& start, const Factors& left, std::size_t row,
+                  const Factors& right, std::size_t column, std::size_t first, unsigned depth,
+                  int places, Sums& sums) {
+  std::int32_t product[kMostOfLine][kWide], tops[kMostOfLine][kWide];
+  std::int32_t own[kWide], own_top[kWide], top[kWide], all[kWide] = {};
+  for (int i = 0; i < kWide; ++i) {
+    const auto bits = std::bit_cast<std::uint32_t>(start[static_cast<std::size_t>(i)]);
+    const std::uint32_t stored = bits >> tensor::kFloatPlaces & 255;
+    const std::uint32_t fraction = (bits & 0x7f'ffff) | (stored != 0 ? 0x80'0000u : 0u);
+    own[i] = static_cast<std::int32_t>(fraction << (tensor::kKeptPlaces - tensor::kFloatPlaces));
+    own_top[i] =
+        fraction != 0 ? static_cast<std::int32_t>(std::max(stored, 1u)) - 127 : tensor::kNoTop;
+    top[i] = own_top[i];
+  }
+  for (unsigned k = 0; k < depth; ++k) {
+    const std::int32_t value = left.value[first + k][row], its_top = left.top[first + k][row];
+    const std::int32_t* const values = right.value[first + k].data() + column;
+    const std::int32_t* const its_tops = right.top[first + k].data() + column;
+    for (int i = 0; i < kWide; ++i) {
+      product[k][i] = value * values[i];
+      tops[k][i] = its_top + its_tops[i];
+      top[i] = top[i] > tops[k][i] ? top[i] : tops[k][i];
+    }
+  }
+  const int up = tensor::kKeptPlaces - 2 * tensor::kFactorPlaces;
+  const int less = tensor::kKeptPlaces - places;
+  for (unsigned k = 0; k < depth; ++k) {
+    for (int i = 0; i < kWide; ++i) {
+      const std::int32_t distance = top[i] - tops[k][i] + less;
+      const std::int32_t shift = distance < 31 ? distance : 31;
+      const std::int32_t magnitude = product[k][i] < 0 ? -product[k][i] : product[k][i];
+      const std::int32_t part = magnitude << up >> shift;
+      all[i] += product[k][i] < 0 ? -part : part;
+    }
+  }
+  for (int i = 0; i < kWide; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const std::int32_t part = own[i] >> std::min(top[i] - own_top[i] + less, 31);
+    sums.value[at] = std::int64_t{all[i]} + (std::signbit(start[at]) ? -part : part);
+    sums.top[at] = top[i];
+  }
+}
+
+// D of a warp, by row and column.
+using Results = std::array<std::array<std::uint32_t, kMostLines>, kRowsOfWarp>;
+
+struct Work {
+  Bits left_bits, right_bits;
+  Factors left, right;
+  Results results;
+};
+
+std::uint32_t group_result(Element element, double whole, float result) {
+  return element == Element::f16 ? narrow<kF16>(whole, Rounding::nearest)
+                                 : std::bit_cast<std::uint32_t>(result);
+}
+
+void multiply_group_floats(const GroupProduct& its, Work& work) {
+  fill_factors(work.left, work.left_bits, its.a, its.negates_a, kRowsOfWarp, its.depth);
+  fill_factors(work.right, work.right_bits, its.b, its.negates_b, its.columns, its.depth);
+  const auto depth = static_cast<unsigned>(its.depth);
+  const Precision precision = precision_of(its.a);
+  for (std::size_t row = 0; row < kRowsOfWarp; ++row) {
+    for (std::size_t column = 0; column < static_cast<std::size_t>(its.columns); column += kWide) {
+      std::array<float, kWide> start;
+      for (std::size_t i = 0; i < kWide; ++i) {
+        start[i] = static_cast<float>(number_of(its.d, work.results[row][column + i]));
+      }
+      std::array<float, kWide> before = start;
+      Sums sums;
+      for (unsigned first = 0; first < depth; first += precision.at_once) {
+        const unsigned count = std::min(depth - first, precision.at_once);
+        add_products(before, work.left, row, work.right, column, first, count, precision.places,
+                     sums);
+        for (std::size_t i = 0; i < kWide; ++i) {
+          before[i] = tensor::to_float({sums.value[i], sums.top[i]}, precision.places);
+        }
+      }
+      for (std::size_t i = 0; i < kWide; ++i) {
+        std::uint32_t& to = work.results[row][column + i];
+        if (work.left.is_finite[row] && work.right.is_finite[column + i] &&
+            std::isfinite(start[i])) {
+          const double whole =
+              std::ldexp(static_cast<double>(sums.value[i]), sums.top[i] - precision.places);
+          to = group_result(its.d, whole, before[i]);
+          if (precision.places < tensor::kFloatPlaces && its.d == Element::f32) {
+            to &= ~((1u << (tensor::kFloatPlaces - precision.places)) - 1);
+          }
+          continue;
+        }
+        auto all = static_cast<double>(start[i]);
+        for (std::size_t k = 0; k < depth; ++k) {
+          const double a = number_of(its.a, work.left_bits[row][k]);
+          const double b = number_of(its.b, work.right_bits[column + i][k]);
+          all += its.negates_a != its.negates_b ? -(a * b) : a * b;
+        }
+        to = group_result(its.d, all, settled(static_cast<float>(all)));
+      }
+    }
+  }
+}
+
+void multiply_group_integers(const GroupProduct& its, Work& work) {
+  const auto value = [](Element element, std::uint32_t bits) {
+    return element == Element::s8 ? std::int32_t{static_cast<std::int8_t>(bits)}
+                                  : static_cast<std::int32_t>(bits);
+  };
+  using Limits = std::numeric_limits<std::int32_t>;
+  for (std::size_t row = 0; row < kRowsOfWarp; ++row) {
+    for (std::size_t column = 0; column < static_cast<std::size_t>(its.columns); ++column) {
+      std::uint32_t& to = work.results[row][column];
+      std::int64_t sum = static_cast<std::int32_t>(to);
+      for (std::size_t k = 0; k < static_cast<std::size_t>(its.depth); ++k) {
+        sum += value(its.a, work.left_bits[row][k]) * value(its.b, work.right_bits[column][k]);
+      }
+      if (its.saturates) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
+      to = static_cast<std::uint32_t>(sum);
+    }
+  }
+}
+
+// ---- What lanes hold ----
+
+// Calls visit(word, j, place) for each element of the registers of a warp.
+template <class Visit>
+void each_element(Warp& warp, const Fragment& its, const std::vector<std::uint32_t>& registers,
+                  Visit visit) {
+  for (std::size_t i = 0; i < registers.size(); ++i) {
+    auto* const words = warp.values<std::uint32_t>(registers[i]);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      for (int j = 0; j < its.per_register(); ++j) {
+        const Place place = place_of(its, static_cast<int>(i), j, lane);
+        visit(words[lane], j, static_cast<std::size_t>(place.row),
+              static_cast<std::size_t>(place.column));
+      }
+    }
+  }
+}
+
+std::uint32_t part_of_word(std::uint32_t word, int j, int bits) {
+  return bits == 32 ? word : word >> bits * j & ((1u << bits) - 1);
+}
+
+// ---- The group ----
+
+// Whether all four warps are at this step; false, and told, where they cannot be.
+bool is_group_there(const Step* step, Warp& warp) {
+  if (warp.product != step) {
+    warp.product = step;
+    warp.advanced = true;
+  }
+  const Block& block = *warp.block;
+  const unsigned first = warp.index / kGroupWarps * kGroupWarps;
+  bool are_all = true;
+  for (unsigned i = first; i < first + kGroupWarps; ++i) {
+    const Warp* const other = i < block.warps.size() ? &block.warps[i] : nullptr;
+    if (other != nullptr && other->products > warp.products) continue;
+    if (other == nullptr || other->live != kAllLanes) {
+      stop(step, warp, 0, "lacking_warp");
+      warp.faulty = warp.active;
+      return false;
+    }
+    are_all &= other->products == warp.products && other->product == step;
+  }
+  return are_all;
+}
+
+const Step* multiply_in_group(const Step* step, Warp& warp) {
+  if (warp.active != kAllLanes) {
+    if (warp.live != kAllLanes) {
+      return stop(step, warp, static_cast<std::size_t>(std::countr_zero(warp.active)),
+                  "lacking_lane");
+    }
+    return warp.leave(step, Group::State::in_warp, kAllLanes);
+  }
+  if (!is_group_there(step, warp)) {
+    return warp.faulty != 0 ? nullptr : warp.leave(step, Group::State::polling);
+  }
+  const GroupProduct& its =
+      warp.block->grid->code->group_products[static_cast<std::size_t>(step->offset)];
+  thread_local const auto own_work = std::make_unique<Work>();
+  Work& work = *own_work;
+  Reader reader{step, warp, {}};
+  const int first_row = static_cast<int>(warp.index % kGroupWarps) * kRowsOfWarp;
+  if (its.left.empty() &&
+      !reader.read(*warp.values<const std::uint64_t>(step->from[kLeft]), its, its.a,
+                   its.transposes_a, first_row, kRowsOfWarp, work.left_bits)) {
+    return nullptr;
+  }
+  if (!reader.read(*warp.values<const std::uint64_t>(step->from[kRight]), its, its.b,
+                   its.transposes_b, 0, its.columns, work.right_bits)) {
+    return nullptr;
+  }
+  reader.tidy();
+  warp.faulty |=
+      warp.block->grid->observer->async_access({WarpAccess::Space::shared, WarpAccess::Kind::load,
+                                                reader.pieces, step, &warp, -1, warp.block});
+  if (warp.faulty != 0) return nullptr;
+  ++warp.products;
+  warp.product = nullptr;
+  warp.advanced = true;
+
+  each_element(warp, {Role::a, its.a, kRowsOfWarp, its.depth}, its.left,
+               [&](std::uint32_t word, int j, std::size_t row, std::size_t k) {
+                 work.left_bits[row][k] = part_of_word(word, j, bits_of(its.a));
+               });
+  const Fragment results{Role::accumulator, its.d, kRowsOfWarp, its.columns};
+  const bool adds = (warp.predicate(step->from[kAdds]) & 1) != 0;
+  each_element(warp, results, its.results,
+               [&](std::uint32_t word, int j, std::size_t row, std::size_t column) {
+                 work.results[row][column] = adds ? part_of_word(word, j, bits_of(its.d)) : 0;
+               });
+  if (its.d == Element::s32) {
+    multiply_group_integers(its, work);
+  } else {
+    multiply_group_floats(its, work);
+  }
+  each_element(warp, results, its.results,
+               [&](std::uint32_t& word, int j, std::size_t row, std::size_t column) {
+                 const std::uint32_t bits = work.results[row][column];
+                 const int size = bits_of(its.d);
+                 word = j == 0 ? bits : word | bits << size * j;
+               });
+  return step + 1;
+}
+
+// wgmma.mma_async.sync.aligned.shape.d.a.b D, A, B, adds, sign a, sign b, transposed a, transposed b; the signs are not
+// of integers, the last two of 16 bits, and of A only where it is in memory.
+void build_group_product(Decoder& decoder, const ptx::Instruction& one) {
+  const Shape shape = shape_of(decoder, one);
+  const std::vector<Element> named = elements_of(one);
+  if (named.size() != 3) decoder.refuse("other types than known here");
+  GroupProduct its{.d = named[0],
+                   .a = named[1],
+                   .b = named[2],
+                   .columns = shape.n,
+                   .depth = shape.k,
+                   .saturates = one.has("satfinite"),
+                   .results = {},
+                   .left = {}};
+  const bool is_float = its.d != Element::s32, is_half = bits_of(its.a) == 16;
+  if (shape.m != 64 || shape.n % 8 != 0 || shape.n < 8 || shape.n > kMostLines ||
+      shape.k * bits_of(its.a) != 256) {
+    decoder.refuse("another shape than known here");
+  }
+  const bool is_described =
+      one.operands.size() > 1 && one.operands[1].kind != ptx::Operand::Kind::vector;
+  const std::size_t operands =
+      4 + (is_float ? 2u : 0u) + (is_half ? 1u + (is_described ? 1u : 0u) : 0u);
+  if (one.operands.size() != operands || one.operands[0].kind != ptx::Operand::Kind::vector) {
+    decoder.refuse("another number of operands than known here");
+  }
+  const auto number = [&](std::size_t i) {
+    if (one.operands[i].kind != ptx::Operand::Kind::number) {
+      decoder.refuse("a sign or an order that is no number");
+    }
+    return static_cast<std::int64_t>(one.operands[i].bits);
+  };
+  if (is_float) {
+    its.negates_a = number(4) == -1;
+    its.negates_b = number(5) == -1;
+  }
+  if (is_half) {
+    its.transposes_a = is_described && number(6) == 1;
+    its.transposes_b = number(operands - 1) == 1;
+  }
+  const auto slots = [&](const ptx::Operand& operand, Role role, Element element, int columns) {
+    const Fragment fragment{role, element, kRowsOfWarp, columns};
+    if (static_cast<int>(operand.parts.size()) != fragment.registers()) {
+      decoder.refuse("another number of registers than the shape has");
+    }
+    std::vector<std::uint32_t> all;
+    for (const ptx::Operand& part : operand.parts) {
+      all.push_back(decoder.source(part, ptx::Type::b32));
+    }
+    return all;
+  };
+  its.results = slots(one.operands[0], Role::accumulator, its.d, its.columns);
+  if (!is_described) its.left = slots(one.operands[1], Role::a, its.a, its.depth);
+  const std::uint32_t left =
+      is_described ? decoder.source(one.operands[1], ptx::Type::b64) : decoder.constant(0, 8);
+  const std::uint32_t right = decoder.source(one.operands[2], ptx::Type::b64);
+  const std::uint32_t adds = decoder.source(one.operands[3], ptx::Type::pred);
+  if (one.operands[3].negated) decoder.refuse("a negated operand");
+  Step& step = decoder.emit_group_product(&multiply_in_group, std::move(its));
+  step.from[kLeft] = left;
+  step.from[kRight] = right;
+  step.from[kAdds] = adds;
+}
+
+// ---- When it is over ----
+
+const Step* commit_products(const Step* step, Warp& warp) {
+  ++warp.product_group;
+  return step + 1;
+}
+// Of the committed groups all but the last `offset`.
+const Step* wait_for_products(const Step* step, Warp& warp) {
+  warp.block->grid->observer->products_waited(warp, static_cast<std::uint32_t>(step->offset));
+  return step + 1;
+}
+void build_wait_for_products(Decoder& decoder, const ptx::Instruction& one) {
+  if (one.operands.size() != 1 || one.operands[0].kind != ptx::Operand::Kind::number) {
+    decoder.refuse("a count that is no number");
+  }
+  decoder.emit(&wait_for_products).offset = static_cast<std::int64_t>(one.operands[0].bits);
+}
+
+// Registers are there when they are asked for; and so many as a thread asks for.
+void build_no_step(Decoder& decoder, const ptx::Instruction&) {
+  decoder.emit([](const Step* step, Warp&) { return step + 1; });
+}
+
+}  // namespace
+
+void add_group_forms(std::vector<Form>& forms) {
+  constexpr auto apart = Form::Guarding::apart;
+  std::string widths;
+  for (int n = 8; n <= kMostLines; n += 8) {
+    widths += (n == 8 ? "(.m64n" : "|.m64n") + std::to_string(n) + "k";
+    widths += '#';
+  }
+  widths += ')';
+  const auto product = [&](const std::string& depth, const std::string& types) {
+    std::string shapes = widths;
+    for (std::size_t at = 0; (at = shapes.find('#', at)) != shapes.npos;)
+      shapes.replace(at, 1, depth);
+    add_built(forms, "wgmma.mma_async.sync.aligned" + shapes + types, &build_group_product, apart);
+  };
+  product("16", "(.f16|.f32).f16.f16");
+  product("16", ".f32.bf16.bf16");
+  product("8", ".f32.tf32.tf32");
+  product("32", "(.f16|.f32)(.e4m3|.e5m2)(.e4m3|.e5m2)");
+  product("32", ".s32(.s8|.u8)(.s8|.u8)[.satfinite]");
+  add_built(forms, "wgmma.fence.sync.aligned", &build_no_step);
+  add_built(forms, "wgmma.commit_group.sync.aligned",
+            [](Decoder& decoder, const ptx::Instruction&) { decoder.emit(&commit_products); });
+  add_built(forms, "wgmma.wait_group.sync.aligned", &build_wait_for_products);
+  add_built(forms, "setmaxnreg(.inc|.dec).sync.aligned.u32", &build_no_step);
+}
+
+}  // namespace simt::machine

@@ -10,6 +10,7 @@
 //            56 x 56 (3.2 MB) and 256 filters of 3 x 3 (2.4 MB): 4 * 9 * 3.2 + 25 * 2.4 = 175 MB, nearly all
 //            of it from the L2 cache.
 // Run        ./halo run 08 --variant outer_product
+#include "common/convolve/packed_filters.hpp"
 #include "common/harness/async_copy.h"
 #include "common/harness/kernel.h"
 
@@ -18,10 +19,6 @@ namespace halo::multi_channel_stride_fixed {
 // A block's tile of outputs; and a segment, which is one tap of so many channels.
 constexpr int kTileFilters = 64, kTilePixels = 128, kChannels = 16;
 constexpr int kThreads = 128;  // each has 8 x 8 outputs
-
-// In packed_filters.cu: to [R * S][channels][row], filled up with zeros to whole segments and tiles.
-long long packed_floats(const LayerNumbers& layer);
-int pack_filters(const float* filters, float* packed, const LayerNumbers& layer);
 
 // Preconditions: filters packed; gridDim.x = tiles of all filters * tiles of the pixels, which
 // are numbered across all images; blockDim.x = kThreads.
@@ -122,8 +119,8 @@ static int launch(const LayerCall& call) {
 LayerKernel outer_product() {
   return {.description = "tiles of 8 x 8 outputs in a thread's registers",
           .launch = launch,
-          .packed_floats = packed_floats,
-          .pack = pack_filters,
+          .packed_floats = convolve::packed_floats,
+          .pack = convolve::pack_filters,
           .tuned = true,
           .tiles = {{.C = kChannels, .K = kTileFilters, .cells = kTilePixels}},
           .multiplies_ghosts = true};

@@ -11,7 +11,7 @@
 //            4 x 4, 64 filters and 16 tiles per block: 37.7 MB of filters 4 times, 3.6 MB of patches 8
 //            times, which is more than a direct method reads, for a quarter of its multiplications.
 // Run        ./halo run 08 --variant winograd_4x4
-#include "stages/08_multi_channel_stride_fixed/cluster.cuh"
+#include "common/convolve/cluster.cuh"
 #include "stages/08_multi_channel_stride_fixed/winograd.cuh"
 
 namespace halo::multi_channel_stride_fixed {

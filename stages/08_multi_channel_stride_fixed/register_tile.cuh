@@ -4,10 +4,10 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include "common/convolve/cluster.cuh"
 #include "common/harness/async_copy.h"
 #include "common/harness/overlap.h"
 #include "common/planning/register_tile.hpp"
-#include "stages/08_multi_channel_stride_fixed/cluster.cuh"
 
 namespace halo::multi_channel_stride_fixed {
 

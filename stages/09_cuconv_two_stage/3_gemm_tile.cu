@@ -123,8 +123,8 @@ static int launch(const LayerCall& call) {
 LayerKernel gemm_tile() {
   return {.description = "implicit GEMM, the reduction over warps and a cluster's blocks",
           .launch = launch,
-          .packed_floats = packed_floats,
-          .pack = pack_filters,
+          .packed_floats = convolve::packed_floats,
+          .pack = convolve::pack_filters,
           .tuned = true,
           .tiles = {{.C = kPieceRows, .K = kTile, .cells = kTile}},
           .multiplies_ghosts = true};

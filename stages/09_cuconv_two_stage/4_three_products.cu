@@ -121,8 +121,8 @@ static int launch(const LayerCall& call) {
 LayerKernel three_products() {
   return {.description = "tensor cores, factors in two parts of TF32, three products",
           .launch = launch,
-          .packed_floats = packed_floats,
-          .pack = pack_filters,
+          .packed_floats = convolve::packed_floats,
+          .pack = convolve::pack_filters,
           .tuned = true,
           .tiles = {{.C = kChannels, .K = kTileFilters, .cells = kTilePixels}},
           .arithmetic = Arithmetic::tf32_split,

@@ -4,7 +4,6 @@
 
 #include "common/conv/layer.hpp"
 #include "common/harness/traffic/cost.hpp"
-#include "common/planning/implicit_gemm.hpp"
 #include "stages/09_cuconv_two_stage/division.hpp"
 
 namespace halo::cuconv_two_stage {
@@ -32,10 +31,5 @@ Cost predict(const conv::ConvLayer& layer, Rows rows, int multiprocessors,
 // The same for one call of steps 3 and 4.
 Cost predict_gemm_tile(const conv::ConvLayer& layer);
 Cost predict_three_products(const conv::ConvLayer& layer);
-// The same of implicit_gemm, in one kernel.
-Cost predict_gemm(const conv::ConvLayer& layer, const GemmPlan& plan);
-
-/// What a bias costs more.
-Cost bias_of_gemm(const conv::ConvLayer& layer, const GemmPlan& plan);
 
 }  // namespace halo::cuconv_two_stage

@@ -1,6 +1,7 @@
-// What the kernels of stage 09's steps 3 and 4, their packed filters and their costs must agree on.
+// What the kernels of stage 09's steps 3 and 4 and their costs must agree on.
 #pragma once
 
+#include "common/convolve/packed_filters.hpp"
 #include "common/harness/kernel.h"
 
 namespace halo::cuconv_two_stage {
@@ -23,9 +24,5 @@ inline int gemm_split(const LayerNumbers& layer) {
   while (split < 8 && gemm_tiles(layer) * split < 128 && pieces >= 4 * split * kWarps) split *= 2;
   return split;
 }
-
-// In packed_filters.cu: to [R * S][channels][row], filled up with zeros to multiples of 16 channels and 64 filters.
-long long packed_floats(const LayerNumbers& layer);
-int pack_filters(const float* filters, float* packed, const LayerNumbers& layer);
 
 }  // namespace halo::cuconv_two_stage

@@ -5,7 +5,6 @@
 
 #include "common/harness/families/conv2d.hpp"
 #include "common/harness/kernel.h"
-#include "common/planning/implicit_gemm.hpp"
 #include "stages/09_cuconv_two_stage/division.hpp"
 
 namespace halo::cuconv_two_stage {
@@ -23,11 +22,6 @@ int sum(const LayerCall& call, const Chunk& chunk);
 // chunk_temporaries(K, N*P*Q, R*S, cap).floats floats. Returns the first error of a launch, does not
 // wait. Throws as chunk_temporaries.
 int two_stage(const LayerCall& call, Rows rows, std::int64_t cap);
-
-// In 6_implicit_gemm.cu and gemm_filters.cu: the whole layer in one kernel, its filters packed by the second function
-// (packed[packed_filters(layer)]). For what plan it is, see implicit_gemm_plan.hpp.
-int implicit_gemm(const LayerCall& call, const GemmPlan& plan);
-int pack_for_gemm(const float* filters, float* packed, const LayerNumbers& layer);
 
 // Multiprocessors of the present device; 0 if there is none.
 int multiprocessors();

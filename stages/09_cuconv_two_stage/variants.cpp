@@ -2,14 +2,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 
+#include "common/convolve/implicit_gemm/implicit_gemm.hpp"
 #include "common/convolve/pointwise/pointwise.hpp"
+#include "common/convolve/split_tf32/split_tf32.hpp"
 #include "common/gpus/present_gpu.hpp"
-#include "common/planning/implicit_gemm_plan.hpp"
 #include "stages/09_cuconv_two_stage/costs.hpp"
-#include "stages/09_cuconv_two_stage/split_tf32.hpp"
 #include "stages/09_cuconv_two_stage/two_stage.hpp"
 
 namespace halo::cuconv_two_stage {
@@ -100,44 +99,6 @@ std::string percent(std::int64_t part, std::int64_t whole) {
   return text;
 }
 
-// ---- The product in one kernel ----
-
-// With the plan, if any, that `choose` makes of a layer.
-template <class Choose>
-Conv2dVariant gemm(const std::string& name, const std::string& description, Choose choose) {
-  const auto plan = [choose](const ConvLayer& layer) { return choose(layer).value(); };
-  Conv2dVariant v;
-  v.name = name;
-  v.source = "stages/09_cuconv_two_stage/6_implicit_gemm.cu";
-  v.description = description;
-  v.refuses = [choose](const ConvLayer& layer) -> std::string {
-    const std::optional<GemmPlan> made = choose(layer);
-    return made ? refuses(layer, *made, gpus::present_limits())
-                : "no plan of its fits this GPU and this layer";
-  };
-  v.launch = [plan](const Conv2dCall& c) { return implicit_gemm(kernel_call(c), plan(c.layer)); };
-  v.packed_floats = [](const ConvLayer& layer) { return packed_filters(numbers_of(layer)); };
-  v.pack = [](const float* filters, float* packed, const ConvLayer& layer) {
-    return pack_for_gemm(filters, packed, numbers_of(layer));
-  };
-  v.can_overlap = true;
-  v.predict = [plan](const ConvLayer& layer) { return predict_gemm(layer, plan(layer)); };
-  v.adds_bias = true;
-  v.predict_bias = [plan](const ConvLayer& layer) { return bias_of_gemm(layer, plan(layer)); };
-  v.detail = [plan](const ConvLayer& layer) {
-    const GemmPlan p = plan(layer);
-    return "tiles of " + std::to_string(p.filters) + " filters x " + std::to_string(kColumns) +
-           " outputs; the reduction over " + count_of(p.slices, "warp") + " and " +
-           count_of(p.split, "block");
-  };
-  v.plans = true;
-  v.multiplies_ghosts = true;
-  v.tiles = [](const ConvLayer&) {
-    return std::vector<TileSizes>{{.C = kQuad, .K = 16, .cells = kColumns}, {.K = 32}};
-  };
-  return v;
-}
-
 // What --plan prints of a layer: the division and how the reads of the input fall.
 std::string plan(const ConvLayer& layer, const std::string& gpu, std::int64_t cap) {
   if (!gpu.empty()) {
@@ -185,15 +146,9 @@ void add_variants(Conv2dStage& stage, std::int64_t cap) {
 
 void complete(Conv2dStage& stage) {
   add_variants(stage, kTemporariesCap);
-  stage.variants.push_back(split_tf32_variant());
-  for (Conv2dVariant& variant : search_split_tf32()) stage.searched.push_back(std::move(variant));
+  stage.variants.push_back(convolve::split_tf32());
   stage.variants.push_back(convolve::pointwise());
-  for (Conv2dVariant& variant : convolve::pointwise_of_each_tile()) {
-    stage.searched.push_back(std::move(variant));
-  }
-  stage.variants.push_back(gemm(
-      "implicit_gemm", "tuned: one matrix product, the reduction over warps and clusters of blocks",
-      [](const ConvLayer& layer) { return plan_gemm(layer, gpus::present_limits()); }));
+  stage.variants.push_back(convolve::implicit_gemm());
   add(stage, "gemm_tile", "stages/09_cuconv_two_stage/3_gemm_tile.cu", gemm_tile());
   stage.variants.back().predict = predict_gemm_tile;
   stage.variants.back().refuses = [](const ConvLayer&) {
@@ -204,9 +159,10 @@ void complete(Conv2dStage& stage) {
   stage.variants.back().refuses = [](const ConvLayer&) {
     return gpus::too_old(gpus::present_limits(), gpus::kWithTf32);
   };
-  for (const GemmPlan& plan : all_gemm_plans()) {
-    stage.searched.push_back(gemm(name_of(plan), "implicit_gemm with this plan, whatever the layer",
-                                  [plan](const ConvLayer&) { return std::optional(plan); }));
+  for (const std::vector<Conv2dVariant>& method :
+       {convolve::split_tf32_of_each_tile(), convolve::pointwise_of_each_tile(),
+        convolve::implicit_gemm_of_each_plan()}) {
+    stage.searched.insert(stage.searched.end(), method.begin(), method.end());
   }
 }
 

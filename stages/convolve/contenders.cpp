@@ -6,13 +6,13 @@
 #include <string>
 #include <tuple>
 
+#include "common/convolve/implicit_gemm/implicit_gemm.hpp"
 #include "common/convolve/pointwise/pointwise.hpp"
+#include "common/convolve/split_tf32/split_tf32.hpp"
 #include "common/convolve/windows/windows.hpp"
 #include "common/gpus/present_gpu.hpp"
 #include "common/planning/fourier_plan.hpp"
-#include "common/planning/implicit_gemm_plan.hpp"
 #include "common/planning/register_tile_plan.hpp"
-#include "common/planning/split_tf32_plan.hpp"
 #include "common/planning/winograd_plan.hpp"
 #include "stages/06_conv2d_direct.hpp"
 #include "stages/07_single_channel_adaptive.hpp"
@@ -66,7 +66,7 @@ std::vector<Contender> listed() {
         multi_channel_stride_fixed::register_tile_contenders(),
         multi_channel_stride_fixed::winograd_contenders(),
         multi_channel_stride_fixed::fourier_contenders(), pointwise_contenders(),
-        cuconv_two_stage::gemm_contenders(), cuconv_two_stage::split_tf32_contenders()}) {
+        implicit_gemm_contenders(), split_tf32_contenders()}) {
     all.insert(all.end(), list.begin(), list.end());
   }
   return all;

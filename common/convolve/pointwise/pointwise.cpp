@@ -1,5 +1,6 @@
 #include "common/convolve/pointwise/pointwise.hpp"
 
+#include "common/convolve/packed_filters.hpp"
 #include "common/convolve/pointwise/plan.hpp"
 #include "common/gpus/present_gpu.hpp"
 
@@ -7,7 +8,6 @@ namespace halo::convolve {
 
 // In pointwise.cu.
 int pointwise(const LayerCall& call, const PointwiseTile& tile);
-int pack_pointwise(const float* filters, float* packed, const LayerNumbers& layer);
 
 namespace {
 
@@ -36,7 +36,9 @@ Conv2dVariant variant_of(const std::string& name, TileOf tile_of) {
     return std::int64_t{layer.C()} * packed_pitch(layer.K());
   };
   v.pack = [](const float* filters, float* packed, const ConvLayer& layer) {
-    return pack_pointwise(filters, packed, numbers_of(layer));
+    const int pitch = packed_pitch(layer.K());
+    return pack_filters(filters, packed, numbers_of(layer), layer.C(), pitch,
+                        1ll * layer.C() * pitch);
   };
   v.can_overlap = true;
   v.predict = [tile_of](const ConvLayer& layer) { return pointwise_cost(layer, tile_of(layer)); };

@@ -118,23 +118,6 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   }
 }
 
-// packed[c][k] = filters[k][c]: one thread per value.
-__global__ void pointwise_pack_kernel(const float* filters,  // [K][C]
-                                      float* packed,         // [C][pitch]
-                                      int C, int K, int pitch) {
-  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= (long long)C * pitch) return;
-  const long long c = i / pitch, k = i % pitch;
-  packed[i] = k < K ? filters[k * C + c] : 0.0f;
-}
-
-int pack_pointwise(const float* filters, float* packed, const LayerNumbers& layer) {
-  const long long floats = (long long)layer.C * packed_pitch(layer.K);
-  pointwise_pack_kernel<<<(floats - 1) / 256 + 1, 256>>>(filters, packed, layer.C, layer.K,
-                                                         packed_pitch(layer.K));
-  return cudaGetLastError();
-}
-
 template <class Tile>
 static int launch(const LayerCall& call, const PointwiseTile& tile, Tile kernel) {
   const LayerNumbers& layer = call.layer;

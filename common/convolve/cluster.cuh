@@ -1,12 +1,11 @@
-// Stage 08: how a block of a cluster is told that all others have sent it their sums. For 5_register_tile.cu and
-// 6_winograd.cu.
+// How a block of a cluster is told that all others have sent it their sums.
 #pragma once
 
 #include <cooperative_groups.h>
 
 #include <cuda/ptx>
 
-namespace halo::multi_channel_stride_fixed {
+namespace halo::convolve {
 
 namespace ptx = cuda::ptx;
 
@@ -24,4 +23,4 @@ __device__ inline void wait_for_all(std::uint64_t* told) {
   }
 }
 
-}  // namespace halo::multi_channel_stride_fixed
+}  // namespace halo::convolve

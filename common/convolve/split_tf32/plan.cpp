@@ -1,17 +1,26 @@
-#include "stages/09_cuconv_two_stage/split_tf32.hpp"
+#include "common/convolve/split_tf32/plan.hpp"
 
 #include <algorithm>
-#include <string>
-#include <vector>
+#include <cmath>
 
-#include "common/gpus/present_gpu.hpp"
+#include "common/conv/quotient.hpp"
 #include "common/harness/traffic/tally.hpp"
 
-namespace halo::cuconv_two_stage {
+namespace halo::convolve {
 
 namespace {
 
 using conv::ConvLayer;
+
+// In stages of a block of 128 filters.
+double time_of(const SplitShape& shape, const SplitPlan& plan, int sms) {
+  const auto stages = static_cast<double>(quotient_up(plan.pieces, kStagePieces));
+  if (plan.blocks <= sms) return shape.alone * stages + shape.ends;
+  const double turns =
+      static_cast<double>(plan.blocks) / (static_cast<double>(std::max(sms, 1)) * shape.resident);
+  const double taken = std::max(1.0, std::min(std::ceil(turns), turns + shape.lost));
+  return taken * (shape.stage * stages + shape.ends);
+}
 
 // As the kernel has them.
 constexpr int kThreadsPerFilter = 2;
@@ -70,45 +79,53 @@ void add_tile(Tally& tally, const ConvLayer& layer, const SplitTile& tile, Cells
   }
 }
 
-template <class Plan>
-Conv2dVariant variant_of(const std::string& name, const std::string& description, Plan plan_on) {
-  const auto plan = [plan_on](const ConvLayer& layer) {
-    return plan_on(layer, gpus::present_limits());
-  };
-  Conv2dVariant variant;
-  variant.name = name;
-  variant.source = "stages/09_cuconv_two_stage/5_split_tf32.cu";
-  variant.description = "tuned: " + description;
-  variant.demand = demand_of(Arithmetic::tf32_split);
-  variant.multiplies_ghosts = true;
-  variant.plans = true;
-  variant.tiles = [](const ConvLayer&) {
-    return std::vector<TileSizes>{{.C = kPieceChannels, .K = 64, .cells = kTilePixels},
-                                  {.C = kStagePieces * kPieceChannels, .K = 128}};
-  };
-  variant.refuses = [plan](const ConvLayer& layer) { return plan(layer).refusal; };
-  variant.packed_floats = [plan](const ConvLayer& layer) { return plan(layer).packed_floats; };
-  variant.pack = [plan](const float* filters, float* packed, const ConvLayer& layer) {
-    return split_filters(filters, packed, numbers_of(layer), plan(layer).tile);
-  };
-  variant.launch = [plan](const Conv2dCall& call) {
-    return split_tf32(kernel_call(call), plan(call.layer).tile);
-  };
-  variant.predict = [plan](const ConvLayer& layer) {
-    return predict_split_tf32(layer, plan(layer).tile);
-  };
-  variant.detail = [plan](const ConvLayer& layer) {
-    const SplitPlan made = plan(layer);
-    return std::to_string(made.blocks) + " blocks of " + std::to_string(made.tile.filters) +
-           " filters x " + std::to_string(kTilePixels) + " outputs, pixels copied " +
-           (made.tile.at_once == 4 ? "four at a time" : "one by one");
-  };
-  return variant;
-}
-
 }  // namespace
 
-Cost predict_split_tf32(const ConvLayer& layer, const SplitTile& tile) {
+SplitPlan exact_split_tf32(const ConvLayer& layer, int filters, const gpus::GpuLimits& gpu) {
+  SplitPlan plan;
+  if (gpu.shared_per_block < split_shared_bytes(filters)) {
+    plan.refusal = "a block needs " + std::to_string(split_shared_bytes(filters)) +
+                   " bytes of shared memory, of " + std::to_string(gpu.shared_per_block);
+    return plan;
+  }
+  const std::int64_t map = std::int64_t{layer.P()} * layer.Q();
+  const std::int64_t groups = quotient_up(layer.K(), filters);
+  plan.pieces = std::int64_t{layer.R()} * layer.S() * quotient_up(layer.C(), kPieceChannels);
+  plan.packed_floats = groups * plan.pieces * piece_filters(filters);
+  if (plan.packed_floats > conv::kMaxElements) {
+    plan.refusal = "its filters in two parts, with pieces of " + std::to_string(kPieceChannels) +
+                   " channels, are " + std::to_string(plan.packed_floats) + " floats (at most " +
+                   std::to_string(conv::kMaxElements) + ")";
+    return plan;
+  }
+  // 1x1 filters on maps as they are: a quad of outputs is a quad of pixels.
+  const bool as_it_is = layer.R() * layer.S() == 1 && layer.stride_h() == 1 &&
+                        layer.stride_w() == 1 && layer.padding_h() == 0 && layer.padding_w() == 0;
+  plan.tile = {.filters = filters, .at_once = as_it_is && map % 4 == 0 ? 4 : 1};
+  plan.blocks = quotient_up(layer.N() * map, kTilePixels) * groups;
+  return plan;
+}
+
+SplitPlan plan_split_tf32(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+  SplitPlan best;
+  double least = 0;
+  for (const SplitShape& shape : kSplitShapes) {
+    SplitPlan plan = exact_split_tf32(layer, shape.filters, gpu);
+    // Of two refusals the last one's, whose blocks need least.
+    if (!plan.refusal.empty()) {
+      if (least == 0) best = plan;
+      continue;
+    }
+    const double time = time_of(shape, plan, gpu.sms);
+    if (least == 0 || time < least) {
+      least = time;
+      best = plan;
+    }
+  }
+  return best;
+}
+
+Cost split_tf32_cost(const ConvLayer& layer, const SplitTile& tile) {
   Tally tally;
   const std::int64_t outputs = std::int64_t{layer.N()} * layer.P() * layer.Q();
   const std::int64_t tiles = Cells{0, outputs}.pieces(kTilePixels).count();
@@ -137,21 +154,4 @@ Cost predict_split_tf32(const ConvLayer& layer, const SplitTile& tile) {
   return tally.cost();
 }
 
-Conv2dVariant split_tf32_variant() {
-  return variant_of("split_tf32", "tensor cores, factors in two parts of TF32, three products",
-                    plan_split_tf32);
-}
-
-std::vector<Conv2dVariant> search_split_tf32() {
-  std::vector<Conv2dVariant> all;
-  for (const SplitShape& shape : kSplitShapes) {
-    all.push_back(variant_of(
-        "split_tf32_" + std::to_string(shape.filters), "the same with so many filters a block",
-        [filters = shape.filters](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-          return exact_split_tf32(layer, filters, gpu);
-        }));
-  }
-  return all;
-}
-
-}  // namespace halo::cuconv_two_stage
+}  // namespace halo::convolve

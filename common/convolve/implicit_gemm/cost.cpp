@@ -1,10 +1,11 @@
 // What implicit_gemm must cost in memory traffic, worked out from the method.
 #include <algorithm>
 
+#include "common/convolve/implicit_gemm/plan.hpp"
+#include "common/harness/families/conv2d.hpp"
 #include "common/harness/traffic/tally.hpp"
-#include "stages/09_cuconv_two_stage/costs.hpp"
 
-namespace halo::cuconv_two_stage {
+namespace halo::convolve {
 
 namespace {
 
@@ -52,7 +53,7 @@ class Gemm {
 
   // A quad of a tile's filters: lane l brings four of row l / (filters / 4).
   void filters() {
-    const std::int64_t pitch = packed_pitch(numbers_);
+    const std::int64_t pitch = packed_row(numbers_);
     for (std::int64_t tile = 0; tile < filter_tiles_; ++tile) {
       const Lanes quad =
           wide_lanes(4, {0, std::min(plan_.filters, kWarpSize)}, [&](std::int64_t l) {
@@ -182,9 +183,9 @@ class Gemm {
 
 }  // namespace
 
-Cost predict_gemm(const ConvLayer& layer, const GemmPlan& plan) { return Gemm(layer, plan).cost(); }
+Cost gemm_cost(const ConvLayer& layer, const GemmPlan& plan) { return Gemm(layer, plan).cost(); }
 
-Cost bias_of_gemm(const ConvLayer& layer, const GemmPlan& plan) {
+Cost gemm_bias_cost(const ConvLayer& layer, const GemmPlan& plan) {
   Tally tally;
   const std::int64_t column_tiles = (columns_of(numbers_of(layer)) + kColumns - 1) / kColumns;
   // One warp of each tile, a filter of its four or eight at a time; of those that there are not, the last one's.
@@ -200,4 +201,4 @@ Cost bias_of_gemm(const ConvLayer& layer, const GemmPlan& plan) {
   return tally.cost();
 }
 
-}  // namespace halo::cuconv_two_stage
+}  // namespace halo::convolve

@@ -1,10 +1,11 @@
-#include "common/planning/implicit_gemm_plan.hpp"
+#include "common/convolve/implicit_gemm/plan.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
-namespace halo::cuconv_two_stage {
+#include "common/harness/families/conv2d.hpp"
+
+namespace halo::convolve {
 
 namespace {
 
@@ -21,11 +22,6 @@ constexpr double kSendSums = 850;  // 1,024 of them to other blocks
 // A grid has no more tiles down; and the harness no larger arrays.
 constexpr std::int64_t kMostFilters = 65'535 * 16;
 constexpr std::int64_t kMostPacked = (std::int64_t{1} << 31) - 4097;
-
-LayerNumbers numbers(const ConvLayer& l) {
-  return {l.N(), l.C(), l.H(),        l.W(),        l.K(),         l.R(),        l.S(),
-          l.P(), l.Q(), l.stride_h(), l.stride_w(), l.padding_h(), l.padding_w()};
-}
 
 double tiles_of(const LayerNumbers& layer, const GemmPlan& plan) {
   return std::ceil(1.0 * columns_of(layer) / kColumns) * std::ceil(1.0 * layer.K / plan.filters);
@@ -68,14 +64,14 @@ std::string refuses(const ConvLayer& layer, const GemmPlan& plan, const gpus::Gp
   if (layer.K() > kMostFilters) {
     return "it takes at most " + std::to_string(kMostFilters) + " filters";
   }
-  if (packed_filters(numbers(layer)) > kMostPacked) {
+  if (gemm_packed_floats(numbers_of(layer)) > kMostPacked) {
     return "its filters, packed in fours of channels and filters, would be more than 2^31 - 4,097";
   }
   return {};
 }
 
 double estimated_cycles(const ConvLayer& of, const GemmPlan& plan, int multiprocessors) {
-  const LayerNumbers layer = numbers(of);
+  const LayerNumbers layer = numbers_of(of);
   const double area = plan.filters * kColumns, edges = plan.filters + kColumns;
   const double quads = quads_of_slice(layer, plan), tiles = tiles_of(layer, plan);
   const double together = resident(plan);
@@ -102,28 +98,17 @@ std::optional<GemmPlan> plan_gemm(const ConvLayer& layer, const gpus::GpuLimits&
   return best;
 }
 
-std::vector<planning::Contender> gemm_contenders() {
-  std::vector<planning::Contender> all;
-  for (const GemmPlan& plan : all_gemm_plans()) {
-    all.push_back({name_of(plan),
-                   [plan](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-                     return refuses(layer, plan, gpu);
-                   },
-                   [plan](const ConvLayer& of, const gpus::GpuLimits&) {
-                     const LayerNumbers layer = numbers(of);
-                     planning::LaunchWork work;
-                     work.blocks = tiles_of(layer, plan) * plan.split;
-                     work.resident = resident(plan);
-                     work.steps = quads_of_slice(layer, plan);
-                     work.cluster = plan.split;
-                     work.megabytes = 4e-6 * (tiles_of(layer, plan) * kQuad *
-                                                  static_cast<double>(quads_of(layer)) *
-                                                  (plan.filters + kColumns) +
-                                              static_cast<double>(of.output_size()));
-                     return work;
-                   }});
-  }
-  return all;
+planning::LaunchWork work_of(const ConvLayer& of, const GemmPlan& plan) {
+  const LayerNumbers layer = numbers_of(of);
+  planning::LaunchWork work;
+  work.blocks = tiles_of(layer, plan) * plan.split;
+  work.resident = resident(plan);
+  work.steps = quads_of_slice(layer, plan);
+  work.cluster = plan.split;
+  work.megabytes = 4e-6 * (tiles_of(layer, plan) * kQuad * static_cast<double>(quads_of(layer)) *
+                               (plan.filters + kColumns) +
+                           static_cast<double>(of.output_size()));
+  return work;
 }
 
-}  // namespace halo::cuconv_two_stage
+}  // namespace halo::convolve

@@ -1,5 +1,5 @@
-// How stage 09's implicit matrix product is divided: tiles of outputs over blocks, and the reduction over the warps of a
-// block and the blocks of a cluster. Host arithmetic only.
+// How implicit_gemm.cu divides a layer: tiles of outputs over blocks, and the reduction over the warps of a block and the
+// blocks of a cluster; and what it must cost. Plain C++: no GPU is asked.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "common/conv/layer.hpp"
+#include "common/convolve/implicit_gemm/division.hpp"
 #include "common/gpus/gpu_figures.hpp"
+#include "common/harness/traffic/cost.hpp"
 #include "common/planning/contender.hpp"
-#include "common/planning/implicit_gemm.hpp"
 
-namespace halo::cuconv_two_stage {
+namespace halo::convolve {
 
 /// What a plan is chosen from: a few tiles, each with splits of 1, 2, 4, 8 and 16. Every one of them is right for every
 /// layer. Each is a contender, gemm_32_4_8: 32 filters, 4 warps, 8 blocks (name_of).
@@ -29,7 +30,11 @@ std::optional<GemmPlan> plan_gemm(const conv::ConvLayer& layer, const gpus::GpuL
 /// multiplies or waits for, whichever takes longest, and what warps and blocks take to meet.
 double estimated_cycles(const conv::ConvLayer& layer, const GemmPlan& plan, int multiprocessors);
 
-/// A contender for each plan.
-std::vector<planning::Contender> gemm_contenders();
+/// How much work a GPU has with it; steps are quads of the reduction.
+planning::LaunchWork work_of(const conv::ConvLayer& layer, const GemmPlan& plan);
 
-}  // namespace halo::cuconv_two_stage
+/// What the kernel must cost with the plan, and what a bias costs more.
+Cost gemm_cost(const conv::ConvLayer& layer, const GemmPlan& plan);
+Cost gemm_bias_cost(const conv::ConvLayer& layer, const GemmPlan& plan);
+
+}  // namespace halo::convolve

@@ -1,9 +1,8 @@
-// What the kernel of stage 09 that splits its factors for tensor cores is told of a block's share of a layer,
-// and what it and the plan must agree on. Plain numbers: host and device both use them. split_tf32_plan.hpp
-// says how a tile is chosen.
+// What split_tf32.cu is told of a block's share of a layer, and what it and the plan must agree on. Plain numbers: host and
+// device both use them. plan.hpp says how a tile is chosen.
 #pragma once
 
-namespace halo::cuconv_two_stage {
+namespace halo::convolve {
 
 struct SplitTile {
   int filters;  // of a block: 64 or 128; it has twice as many threads
@@ -31,4 +30,4 @@ constexpr int split_shared_bytes(int filters) {
   return kStages * kStagePieces * piece_floats(filters) * static_cast<int>(sizeof(float));
 }
 
-}  // namespace halo::cuconv_two_stage
+}  // namespace halo::convolve

@@ -1,30 +1,87 @@
-// Stage 09, step 5: through tensor cores, with float's accuracy.
+// A layer through tensor cores, with float's accuracy.
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
 //            not exist are zero.
-// Changed    since 1 scalar_products: one kernel, no temporaries. The layer is a product of matrices, filters
-//            [K] times outputs [N*P*Q], whose sum goes over the taps (r, s) and within each over the channels.
-//            Tensor cores multiply, which keep 10 bits of a factor after the point (TF32): so each factor is
-//            split, big + small, and of the four products three are added: big*big, big*small, small*big.
+// How        the layer is a product of matrices, filters [K] times outputs [N*P*Q], whose sum goes over the taps
+//            (r, s) and within each over the channels. Tensor cores multiply, which keep 10 bits of a factor after
+//            the point (TF32): so each factor is split, big + small, and of the four products three are added:
+//            big*big, big*small, small*big. Filters are split once, when they are packed, in the order of the lanes.
 // Must cost  the input once for each group of 64 or 128 filters, and for each tap; the filters, twice as many
 //            bytes as they were, once for each 128 outputs; each output written once, in whole rows. Three
 //            products where one would do: a third of what tensor cores give in TF32.
-// Run        ./halo run 09 --variant split_tf32
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include "common/convolve/split_tf32/tile.hpp"
 #include "common/harness/async_copy.h"
 #include "common/harness/kernel.h"
-#include "stages/09_cuconv_two_stage/split.cuh"
+#include "common/harness/tf32.h"
 
-namespace halo::cuconv_two_stage {
+namespace halo::convolve {
+
+// What one instruction takes: 16 filters, 8 products of each sum.
+constexpr int kFragmentFilters = 16;
+constexpr int kDepth = 8;
+constexpr int kFragmentFloats = kFragmentFilters * kDepth;
+constexpr int kDepthsOfPiece = kPieceChannels / kDepth;
+
+// A warp's share of a tile: 64 filters in four fragments, 32 outputs in four of 8.
+constexpr int kFragments = 4;
+constexpr int kWarpFilters = kFragmentFilters * kFragments;
+constexpr int kWarpPixels = 8 * kFragments;
+
+namespace {
+
+__device__ __forceinline__ void multiply(float (&sums)[4], const float4& filters, uint32_t upper,
+                                         uint32_t lower) {
+  const uint32_t of_filters[] = {__float_as_uint(filters.x), __float_as_uint(filters.y),
+                                 __float_as_uint(filters.z), __float_as_uint(filters.w)};
+  const uint32_t of_pixels[] = {upper, lower};
+  multiply_tf32(sums, of_filters, of_pixels);
+}
+
+// What a warp multiplies in one step of the sum: both parts of its filters, its pixels not yet split.
+struct Operands {
+  float4 big[kFragments], small[kFragments];
+  float4 upper, lower;  // of rows t and t + 4: four neighbours, one for each fragment of pixels
+};
+
+// The small products first, so that they meet no large sum before they met each other. Each of the three goes
+// through all 16 sums before the next: an instruction that waits for the one before takes five times as long.
+__device__ __forceinline__ void multiply(float (&sums)[kFragments][kFragments][4],
+                                         const Operands& of) {
+  const Tf32Parts upper[] = {tf32_parts(of.upper.x), tf32_parts(of.upper.y), tf32_parts(of.upper.z),
+                             tf32_parts(of.upper.w)};
+  const Tf32Parts lower[] = {tf32_parts(of.lower.x), tf32_parts(of.lower.y), tf32_parts(of.lower.z),
+                             tf32_parts(of.lower.w)};
+#pragma unroll
+  for (int i = 0; i < kFragments; ++i) {
+#pragma unroll
+    for (int j = 0; j < kFragments; ++j)
+      multiply(sums[i][j], of.small[i], upper[j].big, lower[j].big);
+  }
+#pragma unroll
+  for (int i = 0; i < kFragments; ++i) {
+#pragma unroll
+    for (int j = 0; j < kFragments; ++j)
+      multiply(sums[i][j], of.big[i], upper[j].small, lower[j].small);
+  }
+#pragma unroll
+  for (int i = 0; i < kFragments; ++i) {
+#pragma unroll
+    for (int j = 0; j < kFragments; ++j)
+      multiply(sums[i][j], of.big[i], upper[j].big, lower[j].big);
+  }
+}
+
+}  // namespace
 
 constexpr int kSteps = kStagePieces * kDepthsOfPiece;
 constexpr int kStagesOfSum = 2;  // 64 products: then the sums move on
 
-// Preconditions: a plan of split_tf32_plan.hpp; gridDim.x = groups of kFilters * tiles of kTilePixels;
-// blockDim.x = 2 * kFilters; split_shared_bytes(kFilters) bytes of dynamic shared memory.
+// Preconditions: a plan of plan.hpp; gridDim.x = groups of kFilters * tiles of kTilePixels; blockDim.x = 2 * kFilters;
+// split_shared_bytes(kFilters) bytes of dynamic shared memory.
 // Two blocks per SM with 64 filters, one with 128: no thread then has to keep sums in memory.
 template <int kFilters, int kAtOnce>
 __global__ void __launch_bounds__(2 * kFilters, 128 / kFilters)
@@ -179,6 +236,41 @@ __global__ void __launch_bounds__(2 * kFilters, 128 / kFilters)
   }
 }
 
+// packed[group][piece][fragment][step of 8 channels][big, small][lane][4], zeros where there is no filter or
+// channel: what a block copies of a piece is one run, and what a lane loads of a fragment is 16 bytes.
+// Preconditions: a thread for each two floats of packed; `group` filters a block, 64 or 128.
+__global__ void split_filters_kernel(const float* filters,  // [K][C][R][S]
+                                     float* packed, const LayerNumbers layer, const int group) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int e = i % 4;  // of a lane's four: rows g and g + 8 of column t, then of column t + 4
+  const int lane = i / 4 % kWarpSize;
+  const int step = i / kFragmentFloats % kDepthsOfPiece;
+  const int fragment = i / (kFragmentFilters * kPieceChannels) % (group / kFragmentFilters);
+  const int piece = i / (group * kPieceChannels);  // of all groups
+  const int pieces_of_tap = (layer.C - 1) / kPieceChannels + 1;
+  const int taps = layer.R * layer.S;
+  const int tap = piece / pieces_of_tap % taps;
+
+  const int k =
+      piece / pieces_of_tap / taps * group + fragment * kFragmentFilters + lane / 4 + e % 2 * 8;
+  const int c = piece % pieces_of_tap * kPieceChannels + step * kDepth + lane % 4 + e / 2 * 4;
+  const bool exists = k < layer.K && c < layer.C;
+  const Tf32Parts parts = tf32_parts(exists ? filters[(k * layer.C + c) * taps + tap] : 0.0f);
+  float* const to = packed + (i / kFragmentFloats * 2 * kFragmentFloats + i % kFragmentFloats);
+  to[0] = __uint_as_float(parts.big);
+  to[kFragmentFloats] = __uint_as_float(parts.small);
+}
+
+int split_filters(const float* filters, float* packed, const LayerNumbers& layer,
+                  const SplitTile& tile) {
+  constexpr int kThreads = 256;
+  const int groups = (layer.K - 1) / tile.filters + 1;
+  const int pieces = layer.R * layer.S * ((layer.C - 1) / kPieceChannels + 1);
+  const int blocks = groups * pieces * (tile.filters * kPieceChannels / kThreads);
+  split_filters_kernel<<<blocks, kThreads>>>(filters, packed, layer, tile.filters);
+  return cudaGetLastError();
+}
+
 int split_tf32(const LayerCall& call, const SplitTile& tile) {
   const LayerNumbers& layer = call.layer;
   const auto kernel = dispatch<64, 128>(tile.filters, [&](auto filters) {
@@ -197,4 +289,4 @@ int split_tf32(const LayerCall& call, const SplitTile& tile) {
   return cudaGetLastError();
 }
 
-}  // namespace halo::cuconv_two_stage
+}  // namespace halo::convolve

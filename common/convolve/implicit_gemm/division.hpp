@@ -1,5 +1,5 @@
-// What the kernel of stage 09's implicit matrix product and its plans must agree on: plain numbers. How a plan is chosen,
-// implicit_gemm_plan.hpp says.
+// What implicit_gemm.cu and its plans must agree on: plain numbers, of which host and device both make use. How a plan is
+// chosen, plan.hpp says.
 //
 // The product is output[k][m] = sum over (r, s, c) of filters[k][r, s, c] * cells[r, s, c][m], with the
 // columns m = (n*P + p)*Q + q. The reduction is cut into quads, four channels of one tap; the last quad
@@ -12,12 +12,12 @@
 #include "common/harness/divisor.h"
 #include "common/harness/kernel.h"
 
-namespace halo::cuconv_two_stage {
+namespace halo::convolve {
 
 // Rows of the reduction that are handled together.
-inline constexpr int kQuad = 4;
-inline constexpr int kColumns = 32;    // of a tile
-inline constexpr int kMostSplit = 16;  // blocks of a cluster
+constexpr int kQuad = 4;
+constexpr int kColumns = 32;    // of a tile
+constexpr int kMostSplit = 16;  // blocks of a cluster
 
 struct GemmPlan {
   int filters;  // of a tile of 32 columns: 16 or 32
@@ -33,11 +33,11 @@ inline std::int64_t quads_of(const LayerNumbers& layer) {
   return std::int64_t{layer.R} * layer.S * quads_of_tap(layer);
 }
 // Filters from one row of the packed filters to the next, whole pieces of 16 bytes.
-inline int packed_pitch(const LayerNumbers& layer) { return (layer.K + 3) / 4 * 4; }
-// Packed filters: [R][S][C filled up to quads][packed_pitch], and a tile's worth behind them, since the
+inline int packed_row(const LayerNumbers& layer) { return (layer.K + 3) / 4 * 4; }
+// Packed filters: [R][S][C filled up to quads][packed_row], and a tile's worth behind them, since the
 // last tile reads on.
-inline std::int64_t packed_filters(const LayerNumbers& layer) {
-  return kQuad * quads_of(layer) * packed_pitch(layer) + 32;
+inline std::int64_t gemm_packed_floats(const LayerNumbers& layer) {
+  return kQuad * quads_of(layer) * packed_row(layer) + 32;
 }
 // An output lies where its cell does, and the channels are whole quads.
 inline bool is_pointwise(const LayerNumbers& l) {
@@ -61,4 +61,4 @@ inline int shared_bytes(const GemmPlan& plan) {
   return 16 * (plan.slices * 4 * (plan.filters + kColumns) + sums);
 }
 
-}  // namespace halo::cuconv_two_stage
+}  // namespace halo::convolve

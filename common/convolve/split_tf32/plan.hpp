@@ -1,17 +1,16 @@
-// Which tile the kernel of stage 09 for tensor cores takes for a layer. Plain C++: no GPU is asked.
+// Which tile split_tf32.cu takes for a layer, and what it must cost. Plain C++: no GPU is asked.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "common/conv/layer.hpp"
+#include "common/convolve/split_tf32/tile.hpp"
 #include "common/gpus/gpu_figures.hpp"
-#include "common/planning/contender.hpp"
-#include "common/planning/split_tf32.hpp"
+#include "common/harness/traffic/cost.hpp"
 
-namespace halo::cuconv_two_stage {
+namespace halo::convolve {
 
 /// A number of filters a block, and what it costs, fitted to times on an H200 of cuConv's layers at batch 8,
 /// 32 and 128. The unit is a stage of the sum in a block of 128 filters; with this rule the layers take 0.3 % more
@@ -46,7 +45,7 @@ SplitPlan plan_split_tf32(const conv::ConvLayer& layer, const gpus::GpuLimits& g
 /// With so many filters a block, one of kSplitShapes; refused likewise.
 SplitPlan exact_split_tf32(const conv::ConvLayer& layer, int filters, const gpus::GpuLimits& gpu);
 
-/// For the dispatcher: split_tf32_64 and split_tf32_128, the variants of stage 09 with that many filters.
-std::vector<planning::Contender> split_tf32_contenders();
+/// What the kernel must cost with the tile; its filters are packed before.
+Cost split_tf32_cost(const conv::ConvLayer& layer, const SplitTile& tile);
 
-}  // namespace halo::cuconv_two_stage
+}  // namespace halo::convolve

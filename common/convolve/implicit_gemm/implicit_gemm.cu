@@ -1,30 +1,24 @@
-// Stage 09, step 6: the same sums as one matrix product, in one kernel.
+// A layer as one matrix product.
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
 //            not exist are zero.
-// Changed    since 2 sum: one kernel. The products are those of two matrices, filters [K][R*S*C] and cells
-//            [R*S*C][N*P*Q], of which the second one is never written down; a tap's products are added where they are
-//            made, so nothing of steps 1 and 2 is left in memory between. Small layers have few tiles of
-//            outputs, so the reduction is divided: over the warps of a block, each of which has a whole tile to
-//            itself, and over the blocks of a cluster, which add up in each other's shared memory.
+// How        the product is of filters [K][R*S*C] and cells [R*S*C][N*P*Q], of which the second one is never written
+//            down. Small layers have few tiles of outputs, so the reduction is divided: over the warps of a block,
+//            each of which has a whole tile to itself, and over the blocks of a cluster, which add up in each
+//            other's shared memory.
 // Must cost  each filter once for each 32 columns, each cell R*S times for each tile of filters, each output once.
 //            832 channels of 7 x 7 and 256 filters of 1 x 1: 2 * 0.85 MB + 8 * 0.16 MB + 0.05 MB, the loads
-//            from the L2 cache. Steps 1 and 2 ask for 42 MB there.
-// Run        ./halo run 09 --variant implicit_gemm
-#include <cooperative_groups.h>
-
-#include <cuda/ptx>
+//            from the L2 cache.
 #include <type_traits>
 
+#include "common/convolve/cluster.cuh"
+#include "common/convolve/implicit_gemm/division.hpp"
 #include "common/harness/overlap.h"
-#include "common/planning/implicit_gemm.hpp"
 
-namespace halo::cuconv_two_stage {
+namespace halo::convolve {
 
 namespace {
-
-namespace ptx = cuda::ptx;
 
 // Where a lane's cells come from. What a layer does not need is left out of its kernel: a small layer runs one
 // warp on a scheduler, and there each instruction before the first load takes four cycles.
@@ -151,10 +145,7 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   float4* const of_blocks = on_chip + kSlices * kSlice4;  // [split][share]
   std::uint64_t* const told = reinterpret_cast<std::uint64_t*>(of_blocks + kTile4);
   if (split > 1 && threadIdx.x == 0) {
-    ptx::mbarrier_init(told, 1);
-    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, told,
-                                   sizeof(float4) * split << shares.share_bits);
+    expect(told, sizeof(float4) * split << shares.share_bits);
   }
   // Says that this block has begun and its barrier is there, and no more: an arrival that also
   // published earlier writes would delay it by a fence of some 500 cycles.
@@ -307,8 +298,7 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     ptx::st_async(reinterpret_cast<float*>(to), {sum.x, sum.y, sum.z, sum.w},
                   cluster.map_shared_rank(told, owner));
   }
-  while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, told, 0)) {
-  }
+  wait_for_all(told);
   add_up(reinterpret_cast<const Unit*>(of_blocks), share * 4 / kWidth, split, rank * share / 8,
          share / 8, Number<kFilters / 2>());
 }
@@ -321,7 +311,7 @@ int launch(const LayerCall& call, const GemmPlan& plan) {
   shares.quads = static_cast<int>(quads_of(layer));
   shares.quads_of_tap = quads_of_tap(layer);
   shares.quads_of_slice = quads_of_slice(layer, plan);
-  shares.pitch = packed_pitch(layer);
+  shares.pitch = packed_row(layer);
   while ((plan.filters * kColumns / 4 / plan.split) >> (shares.share_bits + 1)) ++shares.share_bits;
   shares.by_map = layer.P * layer.Q;
   shares.by_row = layer.Q;
@@ -361,4 +351,4 @@ int implicit_gemm(const LayerCall& call, const GemmPlan& plan) {
   return dispatch<1, 4, 8, 16>(plan.slices, [&](auto slices) { return with(Number<8>(), slices); });
 }
 
-}  // namespace halo::cuconv_two_stage
+}  // namespace halo::convolve

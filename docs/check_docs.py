@@ -286,6 +286,9 @@ def problem_name(row):
     if {"network", "N", "layer"} <= p.keys():
         images = "1 image" if p["N"] == 1 else f"{p['N']} images"
         return f"{p['network']}, {images}" + ("" if p["layer"] == "all" else f", {p['layer']}")
+    if {"length", "mask_width"} <= p.keys():
+        unusual = [f"{field} {p[field]}" for field, usual in (("threads", 256), ("border", "zero")) if p.get(field, usual) != usual]
+        return ", ".join([f"{p['length']}x{p['mask_width']}", *unusual])
     if p.keys() == {"N", "C"}:
         return f"{p['N']}x{p['C']}"
     if p.keys() == {"N", "C", "H", "W", "from"}:
@@ -594,9 +597,7 @@ def make_contest(text, results):
         names = settings["names"].split(",")
         if len(names) != len(problems):
             raise DocsError(f"names= has {len(names)} names for {len(problems)} problems")
-        # A problem that the command line has no name for is a list of fields: it is known by the paper's.
-        problems = {paper if ", " in problem else f"{paper} {problem}": contest
-                    for paper, (problem, contest) in zip(names, problems.items())}
+        problems = {f"{paper} {problem}": contest for paper, (problem, contest) in zip(names, problems.items())}
     rows = [row for contest in problems.values() for row in contest]
     known = {row["variant"] for row in rows}
     for variant in re.split(r"[,|/]", settings["columns"]):

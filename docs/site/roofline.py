@@ -14,7 +14,8 @@ FAMILIES = {"02": "conv1d", "03": "conv1d", "04": "conv1d", "05": "conv1d", "11"
 def measured(root):
     """Of each kernel on the GPU the row of its highest speed, [{stage, variant, role, flop_per_byte, tflop_per_s, problem, file}], and
     the roofs, (GPU, GB/s, GFLOP/s)."""
-    sys.path.insert(0, str(root / "docs" / "results"))
+    sys.path[:0] = [str(root / "docs" / "results"), str(root / "docs")]
+    from check_docs import problem_name
     from read_results import read_results
     best, roofs = {}, None
     for file in sorted((root / "docs" / "results").glob("*.json")):
@@ -35,7 +36,7 @@ def measured(root):
             if key not in best or time["gflop_per_s"] > best[key]["tflop_per_s"] * 1000:
                 best[key] = {"stage": row["stage"], "variant": row["variant"], "role": row.get("role"), "file": file,
                              "flop_per_byte": time["gflop_per_s"] / time["gb_per_s"], "tflop_per_s": time["gflop_per_s"] / 1000,
-                             "problem": row.get("label") or ", ".join(f"{name} {value}" for name, value in row["problem"].items())}
+                             "problem": problem_name(row)}
     return sorted(best.values(), key=lambda one: (one["role"] != "variant", one["stage"], one["variant"])), roofs
 
 
@@ -103,7 +104,7 @@ def roofline(root):
         limit = min(roofs[2], kernel["flop_per_byte"] * roofs[1]) / 1000
         name = f"`{kernel['variant']}`"
         rows.append(f"| {kernel['stage']} | {'[' + name + '](../' + kernel['page'] + '.md)' if kernel['page'] else name} | {kernel['problem']} "
-                    f"| {figure(kernel['flop_per_byte'])} | {figure(kernel['tflop_per_s'])} | {kernel['tflop_per_s'] / limit:.0%} |")
+                    f"| {figure(kernel['flop_per_byte'])} | {figure(kernel['tflop_per_s'])} | {kernel['tflop_per_s'] / limit:.0%} |".replace("%", " %"))
     return "\n".join([
         "# Every kernel under the roofs", "",
         f"Each point is a kernel that was measured on an {roofs[0]}, at its fastest problem; it leads to its page. The roofs are "

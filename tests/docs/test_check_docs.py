@@ -325,12 +325,12 @@ class CheckDocs(unittest.TestCase):
         self.run_script("--fix")
         self.assertIn("| CLASS1 128x10 | 4.00 | 2.00 | 2.00 |", path.read_text())
         self.assertIn("to 8.00 (PL3 12x9-2-3-3-s2-ceil)", path.read_text())
-        # What has no name of its own is known by the other.
-        signals = [row("slow", {"length": 100, "mask_width": w}, 4.0 * w) for w in (3, 9)]
+        signals = [row("slow", {"length": 100, "mask_width": w, "threads": threads, "border": "zero"}, 4.0 * w)
+                   for w, threads in ((3, 256), (9, 16))]
         self.write_times(signals, [])
-        path = self.page("<!-- contest: results/gpu.json columns=slow name=taps names=3,9 -->\n<!-- /contest -->")
+        path = self.page("<!-- contest: results/gpu.json columns=slow -->\n<!-- /contest -->")
         self.run_script("--fix")
-        self.assertIn("| taps | `slow` |\n| --- | ---: |\n| 3 | 12.0 |\n| 9 | 36.0 |\n", path.read_text())
+        self.assertIn("| 100x3 | 12.0 |\n| 100x9, threads 16 | 36.0 |\n", path.read_text())
         rows[3]["time"]["hot"]["median_ms"] = 8.0
         self.write_times(rows, [])
         self.assert_bad("differs from results/gpu.json")

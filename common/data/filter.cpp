@@ -95,9 +95,6 @@ Filters from_file(const std::string& spec) {
 
 }  // namespace
 
-const char* const kFilterHelp =
-    "sobel, gaussian:N, gaussian:N:SIGMA, box:N, or a .npy file of [R][S] or [K][R][S]";
-
 Filters read_filters(const std::string& spec) {
   if (spec.empty()) throw refuse(spec, std::string("it is empty; a filter is ") + kFilterHelp);
   if (spec == "sobel") return sobel();

@@ -38,6 +38,7 @@ inline constexpr int kMaxFilterSize = 1023;
 Filters read_filters(const std::string& spec);
 
 /// One line for --help: the forms above.
-extern const char* const kFilterHelp;
+inline constexpr const char* kFilterHelp =
+    "sobel, gaussian:N, gaussian:N:SIGMA, box:N, or a .npy file of [R][S] or [K][R][S]";
 
 }  // namespace halo::data

@@ -102,9 +102,6 @@ std::vector<float> from_file(const std::string& spec) {
 
 }  // namespace
 
-const char* const kMaskHelp =
-    "box:W, gaussian:W, gaussian:W:SIGMA, random:W, numbers such as 0.3,0.2,0.8, or a file";
-
 std::vector<float> read_mask(const std::string& spec, std::uint64_t seed) {
   const std::size_t colon = spec.find(':');
   const std::string_view kind = std::string_view(spec).substr(0, colon);

@@ -23,6 +23,7 @@ namespace halo::data {
 std::vector<float> read_mask(const std::string& spec, std::uint64_t seed = 1);
 
 /// One line for --help: the forms above.
-extern const char* const kMaskHelp;
+inline constexpr const char* kMaskHelp =
+    "box:W, gaussian:W, gaussian:W:SIGMA, random:W, numbers such as 0.3,0.2,0.8, or a file";
 
 }  // namespace halo::data

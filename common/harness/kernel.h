@@ -56,6 +56,10 @@ struct Conv1dCall : Conv1dShape {
   const float* input = nullptr;  // [length]
   const float* mask = nullptr;   // [mask_width]
   float* output = nullptr;       // [length]; outside first ... last - 1 it is left alone
+  // Of launch_with_taps alone.
+  const float* taps = nullptr;  // [mask_width], in the host's memory; the launch takes a copy along
+  const float* prepared = nullptr;  // as prepare_taps left them, but in the device's memory
+  void* stream = nullptr;           // a cudaStream_t; null: the default stream
 };
 
 struct Conv1dKernel {
@@ -72,6 +76,12 @@ struct Conv1dKernel {
   int task = 0;        // the task's number in the report that the stage follows, if any
   bool tuned = false;  // goes beyond its source
   Arithmetic arithmetic = Arithmetic::definition;
+  // For programs with several masks at a time: as launch, with the mask that the call brings, of up to widest_taps.
+  int (*launch_with_taps)(const Conv1dCall&) = nullptr;
+  int widest_taps = 0;
+  // What it reads of a mask besides: so many floats, made here in the host's memory. Both or neither.
+  int prepared_floats = 0;
+  void (*prepare_taps)(const float* taps, int width, float* prepared) = nullptr;
 };
 
 // ---- Layers: convolution and pooling ----------------------------------------------------------------

@@ -21,6 +21,15 @@ constexpr int kThreads = 64;
 
 __constant__ float warp_tile_mask[kMaxMaskWidth];
 
+// Where the mask is: there, or among the parameters of a launch, which are in constant memory too.
+struct SetMask {
+  __device__ const float* taps() const { return warp_tile_mask; }
+};
+struct OwnMask {
+  float values[127];
+  __device__ const float* taps() const { return values; }
+};
+
 // Adds kTaps taps to each of a thread's outputs: sums[v] += cells[kShift + v + j] * mask[j]. cells is
 // in shared memory, 16-byte aligned.
 template <int kOutputs, int kTaps, int kShift>
@@ -49,12 +58,13 @@ __device__ __forceinline__ void add_taps(const float* cells, const float* mask,
 // The tile starts kShift cells early, at a multiple of 16 bytes.
 //
 // Preconditions: kOutputs / 4 is odd: lanes that are kOutputs cells apart then read 16 bytes each
-// from all banks alike. input and output are 16-byte aligned; width is odd, at most kMaxMaskWidth and
-// as given to set_mask; halo + kShift is a multiple of 4; quads = ceil((32 * kOutputs + kShift + width
+// from all banks alike. input and output are 16-byte aligned; width is odd, and as the
+// mask has it; halo + kShift is a multiple of 4; quads = ceil((32 * kOutputs + kShift + width
 // - 1) / 4); all warps together have at least n outputs; 0 <= first, last <= n.
-template <int kOutputs, int kShift>
+template <int kOutputs, int kShift, class Mask>
 __global__ void __launch_bounds__(kThreads)
-    warp_tile_kernel(const float* __restrict__ input,  // [n]
+    warp_tile_kernel(const __grid_constant__ Mask mask,
+                     const float* __restrict__ input,  // [n]
                      float* __restrict__ output,       // [n], written from first to last - 1
                      int n, int width, int first, int last, int quads) {
   extern __shared__ float4 tiles[];  // [warps of the block][quads]
@@ -100,20 +110,20 @@ __global__ void __launch_bounds__(kThreads)
   const float* cells = tile_cells + lane * kOutputs;
   int j = 0;
   for (; j + 16 <= width; j += 16) {
-    add_taps<kOutputs, 16, kShift>(cells + j, warp_tile_mask + j, sums);
+    add_taps<kOutputs, 16, kShift>(cells + j, mask.taps() + j, sums);
   }
   // The rest is an odd number. A case for each keeps window and sums in registers.
-  const float* mask = warp_tile_mask + j;
+  const float* rest = mask.taps() + j;
   // clang-format off
   switch (width - j) {
-    case 1: add_taps<kOutputs, 1, kShift>(cells + j, mask, sums); break;
-    case 3: add_taps<kOutputs, 3, kShift>(cells + j, mask, sums); break;
-    case 5: add_taps<kOutputs, 5, kShift>(cells + j, mask, sums); break;
-    case 7: add_taps<kOutputs, 7, kShift>(cells + j, mask, sums); break;
-    case 9: add_taps<kOutputs, 9, kShift>(cells + j, mask, sums); break;
-    case 11: add_taps<kOutputs, 11, kShift>(cells + j, mask, sums); break;
-    case 13: add_taps<kOutputs, 13, kShift>(cells + j, mask, sums); break;
-    default: add_taps<kOutputs, 15, kShift>(cells + j, mask, sums); break;
+    case 1: add_taps<kOutputs, 1, kShift>(cells + j, rest, sums); break;
+    case 3: add_taps<kOutputs, 3, kShift>(cells + j, rest, sums); break;
+    case 5: add_taps<kOutputs, 5, kShift>(cells + j, rest, sums); break;
+    case 7: add_taps<kOutputs, 7, kShift>(cells + j, rest, sums); break;
+    case 9: add_taps<kOutputs, 9, kShift>(cells + j, rest, sums); break;
+    case 11: add_taps<kOutputs, 11, kShift>(cells + j, rest, sums); break;
+    case 13: add_taps<kOutputs, 13, kShift>(cells + j, rest, sums); break;
+    default: add_taps<kOutputs, 15, kShift>(cells + j, rest, sums); break;
   }
   // clang-format on
 
@@ -141,7 +151,8 @@ static int set_mask(const float* mask, int width) {
   return cudaMemcpyToSymbol(warp_tile_mask, mask, width * sizeof(float));
 }
 
-static int launch(const Conv1dCall& c) {
+template <class Mask>
+static int launch_for(const Conv1dCall& c, const Mask& mask) {
   // More outputs per thread need fewer shared reads per multiply-add; fewer leave registers for
   // more warps, which is what counts while memory is the limit.
   return dispatch<20, 36>(c.mask_width <= 31 ? 20 : 36, [&](auto outputs) -> int {
@@ -152,11 +163,19 @@ static int launch(const Conv1dCall& c) {
     const int blocks = (c.length - 1) / (kThreads * kOutputs) + 1;
     const size_t bytes = kThreads / kWarpSize * quads * sizeof(float4);
     const auto kernel = dispatch<0, 1, 2, 3>(
-        shift, [](auto number) { return warp_tile_kernel<kOutputs, number.value>; });
-    kernel<<<blocks, kThreads, bytes>>>(c.input, c.output, c.length, c.mask_width, c.first, c.last,
-                                        quads);
+        shift, [](auto number) { return warp_tile_kernel<kOutputs, number.value, Mask>; });
+    kernel<<<blocks, kThreads, bytes, static_cast<cudaStream_t>(c.stream)>>>(
+        mask, c.input, c.output, c.length, c.mask_width, c.first, c.last, quads);
     return cudaGetLastError();
   });
+}
+
+static int launch(const Conv1dCall& c) { return launch_for(c, SetMask()); }
+
+static int launch_with_taps(const Conv1dCall& c) {
+  OwnMask mask;
+  for (int j = 0; j < c.mask_width; ++j) mask.values[j] = c.taps[j];
+  return launch_for(c, mask);
 }
 
 Conv1dKernel warp_tile() {
@@ -165,7 +184,9 @@ Conv1dKernel warp_tile() {
           .set_mask = set_mask,
           .tile = [](int mask_width) { return kWarpSize * (mask_width <= 31 ? 20 : 36); },
           .multiplies_ghosts = true,
-          .tuned = true};
+          .tuned = true,
+          .launch_with_taps = launch_with_taps,
+          .widest_taps = sizeof(OwnMask) / sizeof(float)};
 }
 
 }  // namespace halo::conv1d_tiled_halo

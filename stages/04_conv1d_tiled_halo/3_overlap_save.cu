@@ -13,6 +13,7 @@
 #include <cuda_runtime.h>
 
 #include <cmath>
+#include <vector>
 
 #include "common/harness/kernel.h"
 #include "stages/04_conv1d_tiled_halo/transform.cuh"
@@ -24,21 +25,25 @@ constexpr int kPoints = kRadix * kSpan;  // cells of a tile
 // Numbers of a row on chip: 17 for 16, so that lanes that are a row apart meet in no bank.
 constexpr int kPitch = kRadix * (kRadix + 1);
 
-__device__ float2
-    spectrum[kPoints];  // of the mask, / kPoints; [k0][k2][k1] for frequency k2 + 16 k1 + 256 k0
-__device__ float2 roots[kSpan];  // roots[m] = exp(-2 pi i m / kPoints)
+// What the kernel reads of a mask.
+struct Prepared {
+  float2 spectrum[kPoints];  // / kPoints; [k0][k2][k1] for frequency k2 + 16 k1 + 256 k0
+  float2 roots[kSpan];       // roots[m] = exp(-2 pi i m / kPoints)
+};
+__device__ Prepared prepared_mask;
 
-// Preconditions: blockDim.x == kSpan; `valid` <= kPoints - width + 1; gridDim.x * 2 * valid >= n; the mask given to
-// set_mask has `width` taps; 0 <= first, last <= n.
+// Preconditions: blockDim.x == kSpan; `valid` <= kPoints - width + 1; gridDim.x * 2 * valid >= n; the mask is one of
+// `width` taps; 0 <= first, last <= n.
 __global__ void __launch_bounds__(kSpan, 2)
-    overlap_save_kernel(const float* __restrict__ input,  // [n]
+    overlap_save_kernel(const Prepared* __restrict__ mask,
+                        const float* __restrict__ input,  // [n]
                         float* __restrict__ output,       // [n], written from first to last - 1
                         unsigned n, unsigned halo, unsigned valid, unsigned first, unsigned last) {
   __shared__ float2 on_chip[kRadix][kPitch];
 
   const int t = threadIdx.x, row = t / kRadix, lane = t % kRadix;
   const unsigned start = blockIdx.x * 2 * valid;  // the first output
-  const float2 root = roots[t], row_root = roots[kRadix * lane];
+  const float2 root = mask->roots[t], row_root = mask->roots[kRadix * lane];
   const auto cell = [&](unsigned i) { return i < n ? input[i] : 0.0f; };  // below 0 is far above n
 
   // A number of the signal is n0 + 16 n1 + 256 n2, and a frequency k2 + 16 k1 + 256 k0. At first a thread has all n2.
@@ -62,7 +67,7 @@ __global__ void __launch_bounds__(kSpan, 2)
 
   // With real and imaginary parts exchanged the same transform leads back.
   for (int i = 0; i < kRadix; ++i) {
-    const float2 product = times(v[i], spectrum[kSpan * i + t]);
+    const float2 product = times(v[i], mask->spectrum[kSpan * i + t]);
     v[i] = {product.y, product.x};
   }
   transform16(v);
@@ -84,14 +89,14 @@ __global__ void __launch_bounds__(kSpan, 2)
   }
 }
 
-static int set_mask(const float* mask, int width) {
+static void prepare(const float* mask, int width, Prepared& prepared) {
   // In double: the mask's spectrum is as exact as floats can be.
-  static float2 of_mask[kPoints], of_threads[kSpan];
-  static double cosine[kPoints];  // of 2 pi m / kPoints; the sine is three quarters further on
+  std::vector<double> cosine(
+      kPoints);  // of 2 pi m / kPoints; the sine is three quarters further on
   for (int m = 0; m < kPoints; ++m) cosine[m] = std::cos(6.283185307179586477 * m / kPoints);
   const auto sine = [&](int m) { return cosine[(m + 3 * kPoints / 4) % kPoints]; };
   for (int m = 0; m < kSpan; ++m) {
-    of_threads[m] = {static_cast<float>(cosine[m]), static_cast<float>(-sine(m))};
+    prepared.roots[m] = {static_cast<float>(cosine[m]), static_cast<float>(-sine(m))};
   }
   for (int i = 0; i < kPoints; ++i) {
     const int frequency = i / kRadix % kRadix + kRadix * (i % kRadix) + i / kSpan * kSpan;
@@ -100,20 +105,31 @@ static int set_mask(const float* mask, int width) {
       x += mask[j] * cosine[j * frequency % kPoints];
       y += mask[j] * sine(j * frequency % kPoints);
     }
-    of_mask[i] = {static_cast<float>(x / kPoints), static_cast<float>(y / kPoints)};
+    prepared.spectrum[i] = {static_cast<float>(x / kPoints), static_cast<float>(y / kPoints)};
   }
-  const int code = cudaMemcpyToSymbol(spectrum, of_mask, sizeof(of_mask));
-  return code != cudaSuccess ? code : cudaMemcpyToSymbol(roots, of_threads, sizeof(of_threads));
+}
+
+static int set_mask(const float* mask, int width) {
+  static Prepared prepared;
+  prepare(mask, width, prepared);
+  return cudaMemcpyToSymbol(prepared_mask, &prepared, sizeof(prepared));
 }
 
 // Of a tile, outputs in whole sectors.
 static int valid_of(int mask_width) { return (kPoints + 1 - mask_width) / kWarpSize * kWarpSize; }
 
-static int launch(const Conv1dCall& c) {
+static int launch_for(const Conv1dCall& c, const void* mask) {
   const int valid = valid_of(c.mask_width), blocks = (c.length - 1) / (2 * valid) + 1;
-  overlap_save_kernel<<<blocks, kSpan>>>(c.input, c.output, c.length, c.halo(), valid, c.first,
-                                         c.last);
+  overlap_save_kernel<<<blocks, kSpan, 0, static_cast<cudaStream_t>(c.stream)>>>(
+      static_cast<const Prepared*>(mask), c.input, c.output, c.length, c.halo(), valid, c.first,
+      c.last);
   return cudaGetLastError();
+}
+
+static int launch(const Conv1dCall& c) {
+  void* mask = nullptr;
+  const int code = cudaGetSymbolAddress(&mask, prepared_mask);
+  return code != cudaSuccess ? code : launch_for(c, mask);
 }
 
 Conv1dKernel overlap_save() {
@@ -123,7 +139,14 @@ Conv1dKernel overlap_save() {
           .tile = [](int mask_width) { return 2 * valid_of(mask_width); },
           .multiplies_ghosts = true,
           .tuned = true,
-          .arithmetic = Arithmetic::transform};
+          .arithmetic = Arithmetic::transform,
+          .launch_with_taps = [](const Conv1dCall& c) { return launch_for(c, c.prepared); },
+          .widest_taps = kMaxMaskWidth,
+          .prepared_floats = sizeof(Prepared) / sizeof(float),
+          .prepare_taps =
+              [](const float* taps, int width, float* prepared) {
+                prepare(taps, width, *reinterpret_cast<Prepared*>(prepared));
+              }};
 }
 
 }  // namespace halo::conv1d_tiled_halo

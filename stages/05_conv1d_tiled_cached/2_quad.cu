@@ -21,15 +21,26 @@ constexpr int kWidestMask = 31;
 
 __constant__ float quad_mask[kWidestMask];
 
+// Where the mask is: there, or among the parameters of a launch, which are in constant memory too.
+struct SetMask {
+  __device__ float tap(int j) const { return quad_mask[j]; }
+};
+template <int kWidth>
+struct OwnMask {
+  float values[kWidth];
+  __device__ float tap(int j) const { return values[j]; }
+};
+
 // At most 32 registers (16 blocks of 128 threads per SM): a thread has 16 new bytes under way,
 // so it takes all 2,048 threads to keep the memory busy. The cells of more than 17 taps do
 // not fit into them: the compiler then keeps some in local memory, which costs more than it gains.
 //
 // Preconditions: input and output are 16-byte aligned; gridDim.x * kThreads * 4 >= n; the mask
-// given to set_mask has kWidth taps; 0 <= first, last <= n.
-template <int kWidth>
+// has kWidth taps; 0 <= first, last <= n.
+template <int kWidth, class Mask>
 __global__ void __launch_bounds__(kThreads, 16)
-    quad_kernel(const float* __restrict__ input,  // [n]
+    quad_kernel(const __grid_constant__ Mask mask,
+                const float* __restrict__ input,  // [n]
                 float* __restrict__ output,       // [n], written from first to last - 1
                 int n, int first, int last) {
   constexpr int kHalo = (kWidth - 1) / 2;
@@ -66,7 +77,7 @@ __global__ void __launch_bounds__(kThreads, 16)
   float sums[4] = {};
 #pragma unroll
   for (int j = 0; j < kWidth; ++j) {
-    const float tap = quad_mask[j];
+    const float tap = mask.tap(j);
 #pragma unroll
     for (int v = 0; v < 4; ++v) sums[v] += cells[kShift + v + j] * tap;
   }
@@ -86,13 +97,29 @@ static int set_mask(const float* mask, int width) {
   return cudaMemcpyToSymbol(quad_mask, mask, width * sizeof(float));
 }
 
-static int launch(const Conv1dCall& c) {
+// make_mask(Number<kWidth>) gives the kernel's mask.
+template <class MakeMask>
+static int launch_for(const Conv1dCall& c, MakeMask make_mask) {
   const int blocks = (c.length - 1) / (4 * kThreads) + 1;
-  const auto kernel = dispatch<1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, kWidestMask>(
-      c.mask_width, [](auto width) { return quad_kernel<width.value>; });
-  if (kernel == nullptr) return cudaErrorInvalidConfiguration;
-  kernel<<<blocks, kThreads>>>(c.input, c.output, c.length, c.first, c.last);
-  return cudaGetLastError();
+  return dispatch<1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, kWidestMask>(
+      c.mask_width, [&](auto width) -> int {
+        const auto mask = make_mask(width);
+        quad_kernel<width.value><<<blocks, kThreads, 0, static_cast<cudaStream_t>(c.stream)>>>(
+            mask, c.input, c.output, c.length, c.first, c.last);
+        return cudaGetLastError();
+      });
+}
+
+static int launch(const Conv1dCall& c) {
+  return launch_for(c, [](auto) { return SetMask(); });
+}
+
+static int launch_with_taps(const Conv1dCall& c) {
+  return launch_for(c, [&](auto width) {
+    OwnMask<width.value> mask;
+    for (int j = 0; j < width.value; ++j) mask.values[j] = c.taps[j];
+    return mask;
+  });
 }
 
 Conv1dKernel quad() {
@@ -102,7 +129,9 @@ Conv1dKernel quad() {
           .widest_mask = kWidestMask,
           .tile = [](int) { return 4 * kThreads; },
           .multiplies_ghosts = true,
-          .tuned = true};
+          .tuned = true,
+          .launch_with_taps = launch_with_taps,
+          .widest_taps = kWidestMask};
 }
 
 }  // namespace halo::conv1d_tiled_cached

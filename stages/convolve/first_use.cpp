@@ -25,6 +25,8 @@ using Json = json::Value;
 // Another number where kernels changed so much that old times say nothing.
 constexpr int kVersion = 1;
 
+std::optional<std::string> folder_set;
+
 std::string key_of(const ConvLayer& layer, Products products, Epilogue epilogue) {
   return conv::label(layer) + (products == Products::fp32 ? "" : " split_tf32") +
          (epilogue == Epilogue::none ? "" : " bias_relu");
@@ -83,7 +85,9 @@ std::string first_uses_file(const std::string& gpu) {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
   const char* const home = std::getenv("HOME");
   std::string folder;
-  if (cache != nullptr && *cache != '\0') {
+  if (folder_set) {
+    if (folder_set->empty()) return "";
+  } else if (cache != nullptr && *cache != '\0') {
     folder = cache;
   } else if (home != nullptr && *home != '\0') {
     folder = std::string(home) + "/.cache";
@@ -94,8 +98,10 @@ std::string first_uses_file(const std::string& gpu) {
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   }
-  return folder + "/halo/convolve_" + name + ".json";
+  return (folder_set ? *folder_set : folder + "/halo") + "/convolve_" + name + ".json";
 }
+
+void keep_first_uses_in(const std::string& folder) { folder_set = folder; }
 
 std::pair<const Bound*, double> fastest_of(std::span<const Ranked> ranked, const TimeOf& time_of) {
   std::pair<const Bound*, double> best{nullptr, 1e12};

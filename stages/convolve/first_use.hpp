@@ -38,8 +38,11 @@ class FirstUses {
   std::vector<Entry> entries_;
 };
 
-/// For the GPU of this name: $XDG_CACHE_HOME/halo/convolve_NAME.json, or in ~/.cache. Empty if neither variable is there.
+/// For the GPU of this name: convolve_NAME.json in the folder that was set, else in $XDG_CACHE_HOME/halo, else in
+/// ~/.cache/halo. Empty if there is none of them, or if what was set is "".
 std::string first_uses_file(const std::string& gpu);
+/// The folder for this process, before a layer is measured; "": nothing is kept.
+void keep_first_uses_in(const std::string& folder);
 
 /// Microseconds of a contender; nothing if it can't be run. `best` of those before.
 using TimeOf = std::function<std::optional<double>(const Bound&, double best)>;

@@ -1,0 +1,182 @@
+// halo/convolve.h: layers.
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "stages/convolve/convolution.hpp"
+#include "stages/convolve/first_use.hpp"
+#include "stages/convolve/library/bias.hpp"
+#include "stages/convolve/library/calls.hpp"
+#include "stages/convolve/library/convolve.h"
+
+namespace {
+
+using namespace halo;
+using namespace halo::library;
+using convolve::Choice;
+using convolve::Epilogue;
+using convolve::Products;
+
+// Of the first version: whoever gives less has not set it.
+constexpr std::size_t kLeastSize = sizeof(halo_convolve_layer);
+
+halo_convolve_layer given(const halo_convolve_layer* layer) {
+  if (layer == nullptr) throw WrongUse("layer is null: give a halo_convolve_layer");
+  if (layer->size < kLeastSize) {
+    throw WrongUse("layer.size is " + std::to_string(layer->size) +
+                   ": set it to sizeof(halo_convolve_layer)");
+  }
+  halo_convolve_layer known{};
+  std::memcpy(&known, layer, sizeof known);
+  // What a newer header has besides is not 0 where somebody asks for it.
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(layer);
+  for (std::size_t at = sizeof known; at < layer->size; ++at) {
+    if (bytes[at] != 0) {
+      throw NotSupported("layer asks for what this library is too old for: install a newer one");
+    }
+  }
+  return known;
+}
+
+int or_one(int value) { return value == 0 ? 1 : value; }
+
+conv::ConvLayer layer_of(const halo_convolve_layer& given) {
+  if (or_one(given.groups) != 1) {
+    throw NotSupported("groups is " + std::to_string(given.groups) +
+                       ": kernels take 1 only, so run each group as a layer of its own");
+  }
+  if (or_one(given.dilation_h) != 1 || or_one(given.dilation_w) != 1) {
+    throw NotSupported("dilation is " + std::to_string(or_one(given.dilation_h)) + " x " +
+                       std::to_string(or_one(given.dilation_w)) +
+                       ": kernels take 1 only, so spread the filters' taps with zeros between");
+  }
+  return conv::ConvLayer({.N = given.images,
+                          .C = given.channels,
+                          .H = given.height,
+                          .W = given.width,
+                          .K = given.filters,
+                          .R = given.filter_height,
+                          .S = given.filter_width,
+                          .stride_h = or_one(given.stride_h),
+                          .stride_w = or_one(given.stride_w),
+                          .padding_h = given.padding_h,
+                          .padding_w = given.padding_w});
+}
+
+}  // namespace
+
+struct halo_convolve_plan {
+  Device device;
+  Convolution convolution;
+  bool may_add_bias = false;
+  bool adds_bias = false;  // itself, before it stores
+};
+
+namespace {
+
+halo_convolve_plan planned(const halo_convolve_layer& given) {
+  const conv::ConvLayer layer = layer_of(given);
+  const Products products = given.tensor_cores != 0 ? Products::split_tf32 : Products::fp32;
+  const Choice choice = given.measure != 0 ? Choice::measured : Choice::rule;
+  const auto convolution = [&](Epilogue epilogue) {
+    return Convolution(layer, products, epilogue, choice);
+  };
+  const Device device = Device::present();
+  if (given.bias == 0) return {device, convolution(Epilogue::none)};
+  try {
+    return {device, convolution(Epilogue::bias_relu), true, true};
+  } catch (const std::invalid_argument&) {
+    return {device, convolution(Epilogue::none), true, false};
+  }
+}
+
+void pack(const halo_convolve_plan& plan, const float* filters, float* packed,
+          cudaStream_t stream) {
+  plan.device.require_present();
+  require_array("filters", filters);
+  require_array("packed", packed);
+  // Kernels pack on this thread's default stream, which waits here, and is waited for.
+  const Event before(stream), after;
+  before.let_wait(cudaStreamPerThread);
+  require(plan.convolution.pack(filters, packed), "pack");
+  after.record(cudaStreamPerThread);
+  after.let_wait(stream);
+}
+
+void run(const halo_convolve_plan& plan, const float* input, const float* packed, const float* bias,
+         bool relu, float* output, float* workspace, cudaStream_t stream) {
+  plan.device.require_present();
+  require_array("input", input);
+  require_array("packed", packed);
+  require_array("output", output);
+  if (plan.convolution.workspace_floats() > 0) require_array("workspace", workspace);
+  if (bias == nullptr && !relu) {
+    return require(plan.convolution.launch(input, packed, output, workspace, stream), "run");
+  }
+  if (!plan.may_add_bias) {
+    throw WrongUse(
+        "run is to add a bias or apply ReLU: set layer.bias to 1 before the plan is made");
+  }
+  if (plan.adds_bias) {
+    return require(plan.convolution.launch(input, packed, bias, relu, output, workspace, stream),
+                   "run");
+  }
+  require(plan.convolution.launch(input, packed, output, workspace, stream), "run");
+  require(add_bias(plan.convolution.layer(), bias, relu, output, stream), "run");
+}
+
+const halo_convolve_plan& of(const halo_convolve_plan* plan) {
+  if (plan == nullptr) throw WrongUse("plan is null: make one with halo_convolve_create");
+  return *plan;
+}
+
+}  // namespace
+
+extern "C" {
+
+int halo_convolve_create(halo_convolve_plan** plan, const halo_convolve_layer* layer) {
+  return guarded("halo_convolve_create", [&] {
+    if (plan == nullptr) throw WrongUse("plan is null: it is where the plan is put");
+    *plan = nullptr;
+    *plan = new halo_convolve_plan(planned(given(layer)));
+  });
+}
+
+void halo_convolve_destroy(halo_convolve_plan* plan) { delete plan; }
+
+size_t halo_convolve_packed_bytes(const halo_convolve_plan* plan) {
+  return plan == nullptr ? 0 : bytes_of(plan->convolution.packed_floats());
+}
+
+size_t halo_convolve_workspace_bytes(const halo_convolve_plan* plan) {
+  return plan == nullptr ? 0 : bytes_of(plan->convolution.workspace_floats());
+}
+
+const char* halo_convolve_kernel(const halo_convolve_plan* plan) {
+  return plan == nullptr ? "" : plan->convolution.kernel().c_str();
+}
+
+int halo_convolve_pack(const halo_convolve_plan* plan, const float* filters, float* packed,
+                       cudaStream_t stream) {
+  return guarded("halo_convolve_pack", [&] { pack(of(plan), filters, packed, named(stream)); });
+}
+
+int halo_convolve_run(const halo_convolve_plan* plan, const float* input, const float* packed,
+                      const float* bias, int relu, float* output, float* workspace,
+                      cudaStream_t stream) {
+  return guarded("halo_convolve_run", [&] {
+    run(of(plan), input, packed, bias, relu != 0, output, workspace, named(stream));
+  });
+}
+
+int halo_convolve_set_cache_folder(const char* folder) {
+  return guarded("halo_convolve_set_cache_folder", [&] {
+    if (folder == nullptr) throw WrongUse("folder is null: give a path, or \"\" for none");
+    convolve::keep_first_uses_in(folder);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,138 @@
+// Signals with masks of all kernels at the same time, on two streams; a layer; and errors that are thrown.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <halo/convolve.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+bool good = true;
+
+void need(bool is_so, const std::string& what) {
+  if (is_so) return;
+  std::printf("failed: %s\n", what.c_str());
+  good = false;
+}
+
+struct OnDevice {
+  explicit OnDevice(const std::vector<float>& values) : OnDevice(values.size()) {
+    cudaMemcpy(data, values.data(), 4 * values.size(), cudaMemcpyHostToDevice);
+  }
+  explicit OnDevice(std::size_t count) { cudaMalloc(reinterpret_cast<void**>(&data), 4 * count); }
+  ~OnDevice() { cudaFree(data); }
+  std::vector<float> values(std::size_t count) const {
+    std::vector<float> all(count);
+    cudaMemcpy(all.data(), data, 4 * count, cudaMemcpyDeviceToHost);
+    return all;
+  }
+  float* data = nullptr;
+};
+
+std::vector<float> numbers(int count, int step) {
+  std::vector<float> all(count);
+  for (int i = 0; i < count; ++i) all[i] = static_cast<float>(i * step % 17 - 8) / 8;
+  return all;
+}
+
+void signals() {
+  constexpr int kLength = 5000;
+  const std::vector<float> cells = numbers(kLength, 7);
+  const OnDevice input(cells);
+  cudaStream_t streams[2];
+  for (cudaStream_t& stream : streams) cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  struct Case {
+    int taps;
+    const char* kernel;
+  };
+  // Two masks of each kernel: none may take another's.
+  const Case cases[] = {{9, "quad"},       {9, "quad"},           {31, "warp_tile"},
+                        {31, "warp_tile"}, {255, "overlap_save"}, {1023, "overlap_save"}};
+  std::vector<halo::Convolve1dPlan> plans;
+  std::vector<std::vector<float>> masks;
+  std::vector<OnDevice*> outputs;
+  for (const Case& one : cases) {
+    masks.push_back(numbers(one.taps, 3 + static_cast<int>(masks.size())));
+    plans.emplace_back(kLength, masks.back().data(), one.taps);
+    need(plans.back().kernel() == one.kernel, plans.back().kernel() + " for " + one.kernel);
+    outputs.push_back(new OnDevice(kLength));
+  }
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    plans[i].run(input.data, outputs[i]->data, streams[i % 2]);
+  }
+  cudaDeviceSynchronize();
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const std::vector<float> found = outputs[i]->values(kLength);
+    double worst = 0;
+    const int halo = cases[i].taps / 2;
+    for (int at = 0; at < kLength; ++at) {
+      double sum = 0;
+      for (int j = 0; j < cases[i].taps; ++j) {
+        const int k = at - halo + j;
+        if (k >= 0 && k < kLength) sum += static_cast<double>(masks[i][j]) * cells[k];
+      }
+      worst = std::fmax(worst, std::fabs(sum - found[at]));
+    }
+    need(worst < 1e-3, std::string(cases[i].kernel) + " is off by " + std::to_string(worst));
+    delete outputs[i];
+  }
+  for (cudaStream_t& stream : streams) cudaStreamDestroy(stream);
+}
+
+template <class Work>
+void throws(halo_convolve_status status, const char* words, Work work) {
+  try {
+    work();
+    need(false, std::string("nothing was thrown: ") + words);
+  } catch (const halo::ConvolveError& error) {
+    need(error.status() == status && std::strstr(error.what(), words) != nullptr, error.what());
+  }
+}
+
+void layer() {
+  const halo::ConvolvePlan plan({.images = 1,
+                                 .channels = 3,
+                                 .height = 8,
+                                 .width = 8,
+                                 .filters = 4,
+                                 .filter_height = 1,
+                                 .filter_width = 1});
+  const std::vector<float> cells = numbers(3 * 64, 5), taps = numbers(12, 7);
+  const OnDevice input(cells), filters(taps), output(4 * 64);
+  const OnDevice packed(plan.packed_bytes() / 4), workspace(plan.workspace_bytes() / 4 + 1);
+  plan.pack(filters.data, packed.data);
+  plan.run(input.data, packed.data, output.data, workspace.data);
+  const std::vector<float> found = output.values(4 * 64);
+  for (int k = 0; k < 4; ++k) {
+    for (int i = 0; i < 64; ++i) {
+      double sum = 0;
+      for (int c = 0; c < 3; ++c) sum += static_cast<double>(taps[3 * k + c]) * cells[64 * c + i];
+      need(std::fabs(sum - found[64 * k + i]) < 1e-5, plan.kernel() + " is wrong");
+    }
+  }
+}
+
+}  // namespace
+
+int main() {
+  signals();
+  layer();
+  const float mask[4] = {};
+  throws(HALO_CONVOLVE_WRONG_USE, "taps is 4: a mask needs a middle tap, so add one of 0 at an end",
+         [&] { halo::Convolve1dPlan(100, mask, 4); });
+  throws(HALO_CONVOLVE_WRONG_USE, "at most 1023", [&] { halo::Convolve1dPlan(100, mask, 1025); });
+  throws(HALO_CONVOLVE_WRONG_USE, "mask is null", [] { halo::Convolve1dPlan(100, nullptr, 3); });
+  throws(HALO_CONVOLVE_NOT_SUPPORTED, "groups is 2", [] {
+    halo::ConvolvePlan({.images = 1,
+                        .channels = 2,
+                        .height = 8,
+                        .width = 8,
+                        .filters = 2,
+                        .filter_height = 3,
+                        .filter_width = 3,
+                        .groups = 2});
+  });
+  if (good) std::puts("good");
+  return good ? 0 : 1;
+}

@@ -88,6 +88,21 @@ double number_of(Element element, U64 bits) {
   }
 }
 
+bool is_finite(Element element, U64 bits) {
+  const auto word = static_cast<U32>(bits);
+  switch (element) {
+    case Element::f16:
+      return (word & 0x7c00) != 0x7c00;
+    case Element::bf16:
+      return (word & 0x7f80) != 0x7f80;
+    case Element::tf32:
+    case Element::f32:
+      return (word & 0x7f80'0000) != 0x7f80'0000;
+    default:
+      return std::isfinite(number_of(element, bits));
+  }
+}
+
 tensor::Factor factor_of(Element element, U64 bits) {
   const auto word = static_cast<U32>(bits);
   switch (element) {
@@ -232,75 +247,68 @@ struct Product {
         saturates(its.saturates) {}
 };
 
-constexpr int kDeepest = 32, kMostColumns = 32;
-
 void multiply_floats(const Product& its, const Matrix& a, const Matrix& b, const Matrix& c,
                      Matrix& d) {
-  const auto depth = static_cast<std::size_t>(its.a.columns);
+  const int depth = its.a.columns;
   // For Hopper ptxas makes f16 of 8-bit numbers and two multiplications of one: with the first two of each four of a lane, and
   // with the others. The accumulator is added in the end.
   const bool in_halves = bits_of(its.a.element) == 8;
   // wmma of TF32 is made of instructions that are 4 deep.
   const bool is_shallow = its.a.element == Element::tf32 && its.b.columns == 16;
-  const std::size_t at_once = is_shallow ? 4 : tensor::kMostAtOnce;
-  const auto order = [&](std::size_t i) {
-    return in_halves ? i % 16 / 2 * 4 + i % 2 + i / 16 * 2 : i;
-  };
-  struct Line {
-    std::array<tensor::Factor, kDeepest> factors;
-    std::array<double, kDeepest> numbers;
-    bool is_finite;
-  };
-  const auto fill = [&](Line& made, Element element, auto bits_at) {
-    made.is_finite = true;
-    for (std::size_t i = 0; i < depth; ++i) {
-      const U64 bits = bits_at(static_cast<int>(order(i)));
-      made.numbers[i] = number_of(element, bits);
-      made.is_finite = made.is_finite && std::isfinite(made.numbers[i]);
-      made.factors[i] = factor_of(element, bits);
+  const int at_once = is_shallow ? 4 : 16;
+  const auto order = [&](int i) { return in_halves ? i % 16 / 2 * 4 + i % 2 + i / 16 * 2 : i; };
+  Lines<32> left, right;
+  left.fill(its.a.element, false, its.a.rows, depth,
+            [&](int row, int k) { return a.at(row, order(k)); });
+  right.fill(its.b.element, false, its.b.columns, depth,
+             [&](int column, int k) { return b.at(order(k), column); });
+
+  const auto multiply_wide = [&](int row, int first) {
+    std::array<float, tensor::kWide> start, before;
+    for (int i = 0; i < tensor::kWide; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      start[at] = static_cast<float>(number_of(its.c.element, c.at(row, first + i)));
+      before[at] = in_halves ? 0.0f : start[at];
+    }
+    tensor::Sums sums;
+    for (int k = 0; k < depth; k += at_once) {
+      tensor::add_products(
+          before, left.from(static_cast<std::size_t>(row), static_cast<std::size_t>(k)),
+          right.from(static_cast<std::size_t>(first), static_cast<std::size_t>(k)),
+          static_cast<unsigned>(std::min(depth - k, at_once)), tensor::kKeptPlaces, sums);
+      for (std::size_t i = 0; i < tensor::kWide; ++i) {
+        before[i] = tensor::to_float({sums.value[i], sums.top[i]});
+      }
+    }
+    for (int i = 0; i < tensor::kWide; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const int column = first + i;
+      U64& to = d.at(row, column);
+      if (!left.are_finite[static_cast<std::size_t>(row)] ||
+          !right.are_finite[static_cast<std::size_t>(column)] || !std::isfinite(start[at])) {
+        auto all = static_cast<double>(start[at]);
+        for (int k = 0; k < depth; ++k) {
+          all += number_of(its.a.element, a.at(row, order(k))) *
+                 number_of(its.b.element, b.at(order(k), column));
+        }
+        to = its.d.element == Element::f16 ? narrow<kF16>(all, Rounding::nearest)
+                                           : std::bit_cast<U32>(settled(static_cast<float>(all)));
+      } else if (in_halves) {
+        to = std::bit_cast<U32>(start[at] + before[at]);
+      } else if (its.d.element != Element::f16) {
+        to = std::bit_cast<U32>(before[at]);
+      } else {
+        // Among f16 it is rounded from the whole sum, to nearest; else a float is made of it first.
+        const double whole =
+            std::ldexp(static_cast<double>(sums.value[at]), sums.top[at] - tensor::kKeptPlaces);
+        to = narrow<kF16>(its.c.element == Element::f16 ? whole : static_cast<double>(before[at]),
+                          Rounding::nearest);
+      }
     }
   };
-  // Not set before they are filled: there are many multiplications.
-  std::array<Line, kMostColumns> columns;
-  for (int column = 0; column < its.b.columns; ++column) {
-    fill(columns[static_cast<std::size_t>(column)], its.b.element,
-         [&](int k) { return b.at(k, column); });
-  }
-  Line left;
   for (int row = 0; row < its.a.rows; ++row) {
-    fill(left, its.a.element, [&](int k) { return a.at(row, k); });
-    for (int column = 0; column < its.b.columns; ++column) {
-      const Line& right = columns[static_cast<std::size_t>(column)];
-      const auto start = static_cast<float>(number_of(its.c.element, c.at(row, column)));
-      if (!left.is_finite || !right.is_finite || !std::isfinite(start)) {
-        double all = static_cast<double>(start);
-        for (std::size_t k = 0; k < depth; ++k) all += left.numbers[k] * right.numbers[k];
-        d.at(row, column) = its.d.element == Element::f16
-                                ? narrow<kF16>(all, Rounding::nearest)
-                                : std::bit_cast<U32>(settled(static_cast<float>(all)));
-        continue;
-      }
-      tensor::Sum sum;
-      for (std::size_t k = 0; k < depth; k += at_once) {
-        const std::size_t count = std::min(depth - k, at_once);
-        const float before = k != 0 ? tensor::to_float(sum) : in_halves ? 0.0f : start;
-        sum = tensor::add_products(before, &left.factors[k], &right.factors[k],
-                                   static_cast<unsigned>(count));
-      }
-      if (in_halves) {
-        d.at(row, column) = std::bit_cast<U32>(start + tensor::to_float(sum));
-        continue;
-      }
-      const float result = tensor::to_float(sum);
-      if (its.d.element != Element::f16) {
-        d.at(row, column) = std::bit_cast<U32>(result);
-        continue;
-      }
-      // Among f16 it is rounded from the whole sum, to nearest; else a float is made of it first.
-      const double whole =
-          std::ldexp(static_cast<double>(sum.value), sum.top - tensor::kKeptPlaces);
-      d.at(row, column) = narrow<kF16>(
-          its.c.element == Element::f16 ? whole : static_cast<double>(result), Rounding::nearest);
+    for (int column = 0; column < its.b.columns; column += tensor::kWide) {
+      multiply_wide(row, column);
     }
   }
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +18,7 @@ enum class Element : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, f64, f3
 
 int bits_of(Element element);
 double number_of(Element element, std::uint64_t bits);
+bool is_finite(Element element, std::uint64_t bits);
 tensor::Factor factor_of(Element element, std::uint64_t bits);
 
 /// A matrix of rows x columns elements, and its registers: A is m x k, B is k x n, C and D are m x n.
@@ -35,6 +38,35 @@ struct Place {
 };
 /// The element at position j of register i of a lane.
 Place place_of(const Fragment& its, int i, int j, int lane);
+
+/// Rows of A or columns of B, at most so many: their factors by k, those of neighbours beside each other.
+template <int kMost>
+struct Lines {
+  static constexpr int kDeepest = 32;
+  alignas(64) std::array<std::array<std::int32_t, kMost>, kDeepest> value;
+  alignas(64) std::array<std::array<std::int32_t, kMost>, kDeepest> top;
+  std::array<bool, kMost> are_finite;
+
+  /// bits_at(line, k) are those of an element.
+  template <class BitsAt>
+  void fill(Element element, bool negates, int lines, int depth, BitsAt bits_at) {
+    for (int line = 0; line < lines; ++line) {
+      const auto l = static_cast<std::size_t>(line);
+      are_finite[l] = true;
+      for (int i = 0; i < depth; ++i) {
+        const auto k = static_cast<std::size_t>(i);
+        const std::uint64_t bits = bits_at(line, i);
+        are_finite[l] = are_finite[l] && is_finite(element, bits);
+        const tensor::Factor its = factor_of(element, bits);
+        value[k][l] = negates ? -its.value : its.value;
+        top[k][l] = its.top;
+      }
+    }
+  }
+  tensor::Factors from(std::size_t line, std::size_t k) const {
+    return {&value[k][line], &top[k][line], static_cast<std::size_t>(kMost)};
+  }
+};
 
 /// Of "m16n8k16".
 struct Shape {

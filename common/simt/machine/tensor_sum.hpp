@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
@@ -45,31 +47,24 @@ struct Sum {
   std::int32_t top = kNoTop;
 };
 
-/// sum + a[0] * b[0] + ... + a[depth - 1] * b[depth - 1], of finite numbers.
-inline Sum add_products(float start, const Factor* a, const Factor* b, unsigned depth) {
-  const auto start_bits = std::bit_cast<std::uint32_t>(start);
-  const std::uint32_t stored = start_bits >> kFloatPlaces & 255;
-  const std::uint32_t fraction = (start_bits & 0x7f'ffff) | (stored != 0 ? 0x80'0000 : 0);
-  // Of a product 27 bits, of the accumulator 26.
-  std::int32_t values[kMostAtOnce + 1];
-  std::int32_t tops[kMostAtOnce + 1];
-  values[depth] = static_cast<std::int32_t>(fraction << (kKeptPlaces - kFloatPlaces));
-  if (start_bits >> 31 != 0) values[depth] = -values[depth];
-  tops[depth] = fraction != 0 ? static_cast<int>(std::max(stored, 1u)) - 127 : kNoTop;
-  int top = tops[depth];
-  for (unsigned k = 0; k < depth; ++k) {
-    values[k] = a[k].value * b[k].value * (1 << (kKeptPlaces - 2 * kFactorPlaces));
-    tops[k] = a[k].top + b[k].top;
-    top = std::max(top, tops[k]);
-  }
-  std::int64_t sum = 0;
-  for (unsigned k = 0; k <= depth; ++k) {
-    const int shift = std::min(top - tops[k], 31);
-    const std::int32_t part = std::abs(values[k]) >> shift;
-    sum += values[k] < 0 ? -part : part;
-  }
-  return {sum, top};
-}
+/// Columns that are summed at once.
+inline constexpr int kWide = 8;
+struct Sums {
+  std::array<std::int64_t, kWide> value;
+  std::array<std::int32_t, kWide> top;
+};
+/// Factors of a line, or of kWide neighbouring ones: those of product k are at k * stride.
+struct Factors {
+  const std::int32_t* value;
+  const std::int32_t* top;
+  std::size_t stride;
+};
+inline constexpr unsigned kMostProducts = 32;
+
+/// start[i] + left[0] * right[0][i] + ... + left[depth - 1] * right[depth - 1][i], of finite numbers, cut off so many
+/// places behind the greatest top.
+void add_products(const std::array<float, kWide>& start, const Factors& left, const Factors& right,
+                  unsigned depth, int places, Sums& sums);
 
 /// As a float, what does not fit cut off; never a negative zero. Of a sum with another number of places.
 inline float to_float(const Sum& sum, int kept = kKeptPlaces) {

@@ -149,88 +149,14 @@ Precision precision_of(Element element) {
   return bits_of(element) == 8 ? Precision{32, 13} : Precision{16, tensor::kKeptPlaces};
 }
 
-constexpr int kWide = 8;
-
-// Factors of lines by k: those of neighbouring lines lie together.
-struct Factors {
-  alignas(64) std::array<std::array<std::int32_t, kMostLines>, kMostOfLine> value;
-  alignas(64) std::array<std::array<std::int32_t, kMostLines>, kMostOfLine> top;
-  std::array<bool, kMostLines> is_finite;
-};
-
-void fill_factors(Factors& made, const Bits& bits, Element element, bool negates, int lines,
-                  int depth) {
-  for (int line = 0; line < lines; ++line) {
-    const auto l = static_cast<std::size_t>(line);
-    made.is_finite[l] = true;
-    for (int k = 0; k < depth; ++k) {
-      const std::uint32_t word = bits[l][static_cast<std::size_t>(k)];
-      made.is_finite[l] = made.is_finite[l] && std::isfinite(number_of(element, word));
-      const tensor::Factor its = factor_of(element, word);
-      made.value[static_cast<std::size_t>(k)][l] = negates ? -its.value : its.value;
-      made.top[static_cast<std::size_t>(k)][l] = its.top;
-    }
-  }
-}
-
-struct Sums {
-  std::array<std::int64_t, kWide> value;
-  std::array<std::int32_t, kWide> top;
-};
-
-// start + the products of a row with eight columns, as tensor::add_products has it.
-#if defined(__x86_64__)
-[[gnu::target_clones("avx2", "default")]]
-#endif
-void add_products(const std::array<float, kWide>& start, const Factors& left, std::size_t row,
-                  const Factors& right, std::size_t column, std::size_t first, unsigned depth,
-                  int places, Sums& sums) {
-  std::int32_t product[kMostOfLine][kWide], tops[kMostOfLine][kWide];
-  std::int32_t own[kWide], own_top[kWide], top[kWide], all[kWide] = {};
-  for (int i = 0; i < kWide; ++i) {
-    const auto bits = std::bit_cast<std::uint32_t>(start[static_cast<std::size_t>(i)]);
-    const std::uint32_t stored = bits >> tensor::kFloatPlaces & 255;
-    const std::uint32_t fraction = (bits & 0x7f'ffff) | (stored != 0 ? 0x80'0000u : 0u);
-    own[i] = static_cast<std::int32_t>(fraction << (tensor::kKeptPlaces - tensor::kFloatPlaces));
-    own_top[i] =
-        fraction != 0 ? static_cast<std::int32_t>(std::max(stored, 1u)) - 127 : tensor::kNoTop;
-    top[i] = own_top[i];
-  }
-  for (unsigned k = 0; k < depth; ++k) {
-    const std::int32_t value = left.value[first + k][row], its_top = left.top[first + k][row];
-    const std::int32_t* const values = right.value[first + k].data() + column;
-    const std::int32_t* const its_tops = right.top[first + k].data() + column;
-    for (int i = 0; i < kWide; ++i) {
-      product[k][i] = value * values[i];
-      tops[k][i] = its_top + its_tops[i];
-      top[i] = top[i] > tops[k][i] ? top[i] : tops[k][i];
-    }
-  }
-  const int up = tensor::kKeptPlaces - 2 * tensor::kFactorPlaces;
-  const int less = tensor::kKeptPlaces - places;
-  for (unsigned k = 0; k < depth; ++k) {
-    for (int i = 0; i < kWide; ++i) {
-      const std::int32_t distance = top[i] - tops[k][i] + less;
-      const std::int32_t shift = distance < 31 ? distance : 31;
-      const std::int32_t magnitude = product[k][i] < 0 ? -product[k][i] : product[k][i];
-      const std::int32_t part = magnitude << up >> shift;
-      all[i] += product[k][i] < 0 ? -part : part;
-    }
-  }
-  for (int i = 0; i < kWide; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const std::int32_t part = own[i] >> std::min(top[i] - own_top[i] + less, 31);
-    sums.value[at] = std::int64_t{all[i]} + (std::signbit(start[at]) ? -part : part);
-    sums.top[at] = top[i];
-  }
-}
+using tensor::kWide;
 
 // D of a warp, by row and column.
 using Results = std::array<std::array<std::uint32_t, kMostLines>, kRowsOfWarp>;
 
 struct Work {
   Bits left_bits, right_bits;
-  Factors left, right;
+  Lines<kMostLines> left, right;
   Results results;
 };
 
@@ -240,8 +166,13 @@ std::uint32_t group_result(Element element, double whole, float result) {
 }
 
 void multiply_group_floats(const GroupProduct& its, Work& work) {
-  fill_factors(work.left, work.left_bits, its.a, its.negates_a, kRowsOfWarp, its.depth);
-  fill_factors(work.right, work.right_bits, its.b, its.negates_b, its.columns, its.depth);
+  const auto at = [](const Bits& bits) {
+    return [&bits](int line, int k) {
+      return bits[static_cast<std::size_t>(line)][static_cast<std::size_t>(k)];
+    };
+  };
+  work.left.fill(its.a, its.negates_a, kRowsOfWarp, its.depth, at(work.left_bits));
+  work.right.fill(its.b, its.negates_b, its.columns, its.depth, at(work.right_bits));
   const auto depth = static_cast<unsigned>(its.depth);
   const Precision precision = precision_of(its.a);
   for (std::size_t row = 0; row < kRowsOfWarp; ++row) {
@@ -251,18 +182,18 @@ void multiply_group_floats(const GroupProduct& its, Work& work) {
         start[i] = static_cast<float>(number_of(its.d, work.results[row][column + i]));
       }
       std::array<float, kWide> before = start;
-      Sums sums;
+      tensor::Sums sums;
       for (unsigned first = 0; first < depth; first += precision.at_once) {
         const unsigned count = std::min(depth - first, precision.at_once);
-        add_products(before, work.left, row, work.right, column, first, count, precision.places,
-                     sums);
+        tensor::add_products(before, work.left.from(row, first), work.right.from(column, first),
+                             count, precision.places, sums);
         for (std::size_t i = 0; i < kWide; ++i) {
           before[i] = tensor::to_float({sums.value[i], sums.top[i]}, precision.places);
         }
       }
       for (std::size_t i = 0; i < kWide; ++i) {
         std::uint32_t& to = work.results[row][column + i];
-        if (work.left.is_finite[row] && work.right.is_finite[column + i] &&
+        if (work.left.are_finite[row] && work.right.are_finite[column + i] &&
             std::isfinite(start[i])) {
           const double whole =
               std::ldexp(static_cast<double>(sums.value[i]), sums.top[i] - precision.places);

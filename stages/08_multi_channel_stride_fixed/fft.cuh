@@ -1,4 +1,4 @@
-// Stage 08, step 12: the Fourier transform of 16 numbers in a thread's registers.
+// Stage 08, step 7: the Fourier transform of 16 numbers in a thread's registers.
 #pragma once
 
 #include <cuda_runtime.h>

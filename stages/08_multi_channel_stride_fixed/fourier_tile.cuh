@@ -1,4 +1,4 @@
-// Stage 08, step 12: from tiles of 16 x 16 cells to their frequencies, and back to outputs. The cells are real, so of the 16
+// Stage 08, step 7: from tiles of 16 x 16 cells to their frequencies, and back to outputs. The cells are real, so of the 16
 // rows of frequencies 9 say all: row 16 - f is row f, conjugate and mirrored.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the kernels of stage 08's step 12 and their costs must agree on.
+// What the kernels of stage 08's step 7 and their costs must agree on.
 #pragma once
 
 #include "common/harness/kernel.h"

@@ -1,4 +1,4 @@
-// What step 12 of stage 08 must cost.
+// What step 7 of stage 08 must cost.
 #include "common/harness/families/conv2d.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "stages/08_multi_channel_stride_fixed/costs.hpp"

@@ -1,4 +1,4 @@
-// What step 10 of stage 08 must cost.
+// What step 5 of stage 08 must cost.
 #include <algorithm>
 
 #include "common/harness/traffic/tally.hpp"

@@ -1,4 +1,4 @@
-// Stage 08, step 11: the transforms of Winograd's F(2 x 2, 3 x 3). With filters g of 3 x 3 taps and tiles d of 4 x 4 cells,
+// Stage 08, step 6: the transforms of Winograd's F(2 x 2, 3 x 3). With filters g of 3 x 3 taps and tiles d of 4 x 4 cells,
 // 2 x 2 outputs are A^T (G g G^T * B^T d B) A, where * multiplies place by place:
 //
 //   B^T =  1  0 -1  0     G =   1    0    0     A^T =  1  1  1  0

@@ -1,4 +1,4 @@
-// What step 11 of stage 08 must cost.
+// What step 6 of stage 08 must cost.
 #include "common/harness/traffic/tally.hpp"
 #include "stages/08_multi_channel_stride_fixed/costs.hpp"
 

@@ -1,4 +1,4 @@
-// Stage 08: filters as step 11 reads them, G g G^T of each.
+// Stage 08: filters as step 6 reads them, G g G^T of each.
 #include "stages/08_multi_channel_stride_fixed/winograd_f2.cuh"
 
 namespace halo::multi_channel_stride_fixed {

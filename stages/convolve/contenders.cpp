@@ -6,14 +6,14 @@
 #include <string>
 #include <tuple>
 
+#include "common/convolve/fourier/fourier.hpp"
 #include "common/convolve/implicit_gemm/implicit_gemm.hpp"
 #include "common/convolve/pointwise/pointwise.hpp"
+#include "common/convolve/register_tile/register_tile.hpp"
 #include "common/convolve/split_tf32/split_tf32.hpp"
 #include "common/convolve/windows/windows.hpp"
+#include "common/convolve/winograd/winograd.hpp"
 #include "common/gpus/present_gpu.hpp"
-#include "common/planning/fourier_plan.hpp"
-#include "common/planning/register_tile_plan.hpp"
-#include "common/planning/winograd_plan.hpp"
 #include "stages/06_conv2d_direct.hpp"
 #include "stages/07_single_channel_adaptive.hpp"
 #include "stages/08_multi_channel_stride_fixed.hpp"
@@ -62,11 +62,9 @@ std::vector<Contender> listed() {
   std::vector<Contender> all;
   // A line for each list.
   for (const std::vector<Contender>& list :
-       {window_contenders(), paper_contenders(),
-        multi_channel_stride_fixed::register_tile_contenders(),
-        multi_channel_stride_fixed::winograd_contenders(),
-        multi_channel_stride_fixed::fourier_contenders(), pointwise_contenders(),
-        implicit_gemm_contenders(), split_tf32_contenders()}) {
+       {window_contenders(), paper_contenders(), register_tile_contenders(), winograd_contenders(),
+        fourier_contenders(), pointwise_contenders(), implicit_gemm_contenders(),
+        split_tf32_contenders()}) {
     all.insert(all.end(), list.begin(), list.end());
   }
   return all;

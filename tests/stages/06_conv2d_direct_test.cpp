@@ -38,9 +38,9 @@ TEST_CASE("06_conv2d_direct: every layer is right, without hazards") {
 }
 
 TEST_CASE("06_conv2d_direct: traffic is as predicted") {
-  test::require_traffic(conv2d_direct::stage(), kLargeLayers);
+  test::require_traffic(test::own(conv2d_direct::stage()), kLargeLayers);
   test::require_traffic(
-      conv2d_direct::stage(),
+      test::own(conv2d_direct::stage()),
       {ConvLayer({.N = 2,
                   .C = 3,
                   .H = 28,

@@ -103,7 +103,7 @@ TEST_CASE("07_single_channel_adaptive: every layer is right, without hazards") {
 }
 
 TEST_CASE("07_single_channel_adaptive: traffic is as predicted") {
-  test::require_traffic(stage(),
+  test::require_traffic(test::own(stage()),
                         {same(1, 28, 28, 64, 3), same(1, 28, 28, 16, 5), same(2, 56, 56, 3, 1),
                          same(1, 100, 300, 2, 3), same(1, 9, 13, 300, 3), same(3, 7, 7, 20, 7)});
 }

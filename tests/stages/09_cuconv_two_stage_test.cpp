@@ -68,7 +68,7 @@ TEST_CASE("09_cuconv_two_stage: every layer is right, without hazards") {
 }
 
 TEST_CASE("09_cuconv_two_stage: traffic is as predicted") {
-  test::require_traffic(stage(),
+  test::require_traffic(test::own(stage()),
                         {
                             // Rows of more products than a block has threads, over two images.
                             ConvLayer({.N = 2, .C = 2, .H = 33, .W = 37, .K = 2, .R = 3, .S = 3}),

@@ -1,0 +1,110 @@
+#include "common/convolve/fourier/fourier.hpp"
+
+#include <string>
+
+#include "common/convolve/fourier/plan.hpp"
+#include "common/convolve/three_kernels.hpp"
+#include "common/gpus/present_gpu.hpp"
+
+namespace halo::convolve {
+
+// In fourier.cu and fourier_split.cu.
+int pack_fourier(const float* filters, float* packed, const LayerNumbers& layer,
+                 const FourierDivision& division);
+int fourier(const LayerCall& call, const FourierDivision& division);
+int fourier_split(const LayerCall& call, const FourierDivision& division);
+
+namespace {
+
+using conv::ConvLayer;
+using Launch = int (*)(const LayerCall&, const FourierDivision&);
+
+std::string describe(const FourierPlan& plan, int block_tiles) {
+  const FourierDivision& d = plan.division;
+  const std::string cells = std::to_string(d.size);
+  return "tiles of " + cells + " x " + cells + " cells, blocks of " + std::to_string(d.side) +
+         " filters x " + std::to_string(block_tiles) + " tiles, " + std::to_string(d.images) +
+         (d.images == 1 ? " image" : " images") + " at a time, " +
+         std::to_string(plan.workspace_floats * 4) + " bytes of temporaries";
+}
+
+}  // namespace
+
+Conv2dVariant fourier(int size, std::int64_t most_floats) {
+  const auto plan_of = [=](const ConvLayer& layer) {
+    return size == 0 ? plan_fourier(layer, most_floats) : exact_fourier(layer, size, most_floats);
+  };
+  Conv2dVariant variant = in_three_kernels(plan_of, pack_fourier, static_cast<Launch>(fourier),
+                                           fourier_cost, fourier_bias_cost);
+  variant.name = size == 0 ? "fourier" : fourier_name(size);
+  variant.source = "common/convolve/fourier/fourier.cu";
+  variant.description = "tuned: Fourier's transform in three kernels: filters of any size";
+  variant.demand = conv::Demand::transformed;
+  variant.tiles = [](const ConvLayer&) {
+    return std::vector<TileSizes>{{.C = kFourierChannels, .K = 32, .P = 14, .Q = 14}};
+  };
+  variant.detail = [plan_of](const ConvLayer& layer) {
+    const FourierPlan made = plan_of(layer);
+    return describe(made, made.division.side);
+  };
+  return variant;
+}
+
+Conv2dVariant fourier_split(int size, std::int64_t most_floats) {
+  const auto plan_of = [=](const ConvLayer& layer) {
+    const gpus::GpuLimits gpu = gpus::present_limits();
+    return size == 0 ? plan_fourier_split(layer, gpu, most_floats)
+                     : exact_fourier_split(layer, size, gpu, most_floats);
+  };
+  Conv2dVariant variant =
+      in_three_kernels(plan_of, pack_fourier, static_cast<Launch>(fourier_split),
+                       fourier_split_cost, fourier_bias_cost);
+  variant.name = size == 0 ? "fourier_split" : fourier_split_name(size);
+  variant.source = "common/convolve/fourier/fourier_split.cu";
+  variant.description = "tuned: Fourier's transform, tensor cores, factors in two parts of TF32";
+  variant.demand = demand_of(Arithmetic::transform_split);
+  variant.plans = true;
+  variant.tiles = [](const ConvLayer&) {
+    // 33 filters are a block of 64.
+    return std::vector<TileSizes>{{.C = kFourierChannels, .K = 32, .P = 14, .Q = 14}};
+  };
+  variant.detail = [plan_of](const ConvLayer& layer) {
+    return describe(plan_of(layer), kSplitTiles);
+  };
+  return variant;
+}
+
+std::vector<Conv2dVariant> fourier_of_each_size() {
+  std::vector<Conv2dVariant> all;
+  for (const int size : kFourierSizes) {
+    all.push_back(fourier(size));
+    all.push_back(fourier_split(size));
+  }
+  return all;
+}
+
+std::vector<planning::Contender> fourier_contenders() {
+  std::vector<planning::Contender> all;
+  for (const int size : kFourierSizes) {
+    all.push_back({fourier_name(size),
+                   [size](const ConvLayer& layer, const gpus::GpuLimits&) {
+                     return exact_fourier(layer, size).refusal;
+                   },
+                   [size](const ConvLayer& layer, const gpus::GpuLimits&) {
+                     return work_of(layer, exact_fourier(layer, size), false);
+                   }});
+  }
+  for (const int size : kFourierSizes) {
+    all.push_back({fourier_split_name(size),
+                   [size](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                     return exact_fourier_split(layer, size, gpu).refusal;
+                   },
+                   [size](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                     return work_of(layer, exact_fourier_split(layer, size, gpu), true);
+                   },
+                   true});
+  }
+  return all;
+}
+
+}  // namespace halo::convolve

@@ -1,0 +1,97 @@
+#include "common/convolve/register_tile/register_tile.hpp"
+
+#include <string>
+
+#include "common/convolve/register_tile/plan.hpp"
+#include "common/gpus/present_gpu.hpp"
+
+namespace halo::convolve {
+
+// In register_tile.cu.
+int register_tile(const LayerCall& call, const RegisterTile& tile);
+int register_tile_pack(const float* filters, float* packed, const LayerNumbers& layer);
+
+namespace {
+
+using conv::ConvLayer;
+
+// As `plan` says.
+template <class Plan>
+Conv2dVariant variant_of(const std::string& name, const std::string& description, Plan plan) {
+  const auto tile_of = [plan](const ConvLayer& layer) {
+    return plan(layer, gpus::present_limits());
+  };
+  Conv2dVariant variant;
+  variant.name = name;
+  variant.source = "common/convolve/register_tile/register_tile.cu";
+  variant.description = description;
+  variant.plans = true;
+  variant.multiplies_ghosts = true;
+  // The tile of small layers; the others are tried as variants of the search.
+  variant.tiles = [](const ConvLayer&) {
+    return std::vector<TileSizes>{{.C = kSegmentChannels}, {.K = 32, .cells = 64}};
+  };
+  variant.refuses = [tile_of](const ConvLayer& layer) { return tile_of(layer).refusal; };
+  variant.packed_floats = [](const ConvLayer& layer) {
+    const PackedFilters order = packed_filters(layer.C(), layer.K(), layer.R(), layer.S());
+    return order.floats + order.behind;
+  };
+  variant.pack = [](const float* filters, float* packed, const ConvLayer& layer) {
+    return register_tile_pack(filters, packed, numbers_of(layer));
+  };
+  variant.launch = [tile_of](const Conv2dCall& call) {
+    return register_tile(kernel_call(call), tile_of(call.layer).tile);
+  };
+  variant.predict = [tile_of](const ConvLayer& layer) {
+    return register_tile_cost(layer, tile_of(layer).tile);
+  };
+  variant.can_overlap = true;
+  variant.adds_bias = true;
+  variant.predict_bias = [tile_of](const ConvLayer& layer) {
+    return register_tile_bias_cost(layer, tile_of(layer).tile);
+  };
+  variant.detail = [tile_of](const ConvLayer& layer) {
+    const RegisterTile tile = tile_of(layer).tile;
+    const RegisterShape& shape = kRegisterShapes[static_cast<std::size_t>(tile.shape)];
+    return "tiles of " + std::to_string(shape.filters) + " filters x " +
+           std::to_string(shape.pixels) + " pixels, " + std::to_string(shape.thread_filters) +
+           " x " + std::to_string(shape.thread_pixels) + " a thread, " +
+           std::to_string(tile.parts) + (tile.parts == 1 ? " part" : " parts");
+  };
+  return variant;
+}
+
+}  // namespace
+
+Conv2dVariant register_tile() {
+  return variant_of("register_tile",
+                    "tuned: tiles of registers, segments of 16 channels of one tap",
+                    plan_register_tile);
+}
+
+std::vector<Conv2dVariant> register_tile_of_each_shape() {
+  std::vector<Conv2dVariant> variants;
+  for (const ShapeAndParts& one : kRegisterContenders) {
+    variants.push_back(variant_of(register_tile_name(one), "the search for tile and parts",
+                                  [one](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                                    return exact_register_tile(layer, one.shape, one.parts, gpu);
+                                  }));
+  }
+  return variants;
+}
+
+std::vector<planning::Contender> register_tile_contenders() {
+  std::vector<planning::Contender> all;
+  for (const ShapeAndParts& one : kRegisterContenders) {
+    all.push_back({register_tile_name(one),
+                   [one](const ConvLayer& l, const gpus::GpuLimits& gpu) {
+                     return exact_register_tile(l, one.shape, one.parts, gpu).refusal;
+                   },
+                   [one](const ConvLayer& l, const gpus::GpuLimits& gpu) {
+                     return work_of(l, exact_register_tile(l, one.shape, one.parts, gpu).tile);
+                   }});
+  }
+  return all;
+}
+
+}  // namespace halo::convolve

@@ -1,0 +1,176 @@
+// What Winograd's method in three kernels must cost, slice by slice (winograd_apart.cu).
+#include <algorithm>
+
+#include "common/conv/quotient.hpp"
+#include "common/convolve/winograd/plan.hpp"
+#include "common/harness/traffic/tally.hpp"
+
+namespace halo::convolve {
+
+namespace {
+
+class ApartWalk {
+  static constexpr std::int64_t kThreads = 128, kQuad = 4;
+
+ public:
+  ApartWalk(const conv::ConvLayer& layer, const ApartDivision& division)
+      : layer_(layer),
+        division_(division),
+        shape_(kApartShapes[division.shape]),
+        cells_(shape_.cells()),
+        frequencies_(shape_.frequencies()),
+        pitch_(division.tile_pitch),
+        tile_blocks_(quotient_up(pitch_, kThreads)) {}
+
+  // A lane a tile: the cells of its patch that exist, of all channels and phases, and its frequencies.
+  void inputs(Tally& tally, std::int64_t first, std::int64_t images) const {
+    const std::int64_t map = std::int64_t{layer_.H()} * layer_.W(), C = layer_.C();
+    tally.launch(tile_blocks_ * division_.channels, kThreads);
+    for (std::int64_t phase = 0; phase < division_.phases; ++phase) {
+      for (const Cells warp : Cells{0, pitch_}.pieces(kWarpSize)) {
+        for (std::int64_t i = 0; i < frequencies_; ++i) {
+          const Lanes cells = lanes(warp, [&](std::int64_t tile) {
+            const std::int64_t h = (top(tile) + i / cells_) * layer_.stride_h() -
+                                   layer_.padding_h() + phase / layer_.stride_w();
+            const std::int64_t w = (left(tile) + i % cells_) * layer_.stride_w() -
+                                   layer_.padding_w() + phase % layer_.stride_w();
+            const bool exists =
+                image(tile) < images && h >= 0 && h < layer_.H() && w >= 0 && w < layer_.W();
+            return exists ? image(tile) * C * map + h * layer_.W() + w : kNoCell;
+          });
+          tally.load(cells, behind(first * C * map) * every(map, C));
+        }
+      }
+    }
+    for (const Cells warp : Cells{0, pitch_}.pieces(kWarpSize)) {
+      tally.store(warp, every(pitch_, frequencies_ * division_.channels));
+    }
+  }
+
+  // Blocks of filters and tiles, and for each chunk what its threads bring, four floats each; then each lane reads eight
+  // filters and eight tiles for every channel of the chunk.
+  void products(Tally& tally) const {
+    const std::int64_t C = division_.channels, K = layer_.K();
+    const std::int64_t filters = kApartBlocks[division_.block].filters;
+    const std::int64_t columns = kApartBlocks[division_.block].tiles;
+    const std::int64_t groups = quotient_up(K, filters), tiles = quotient_up(pitch_, columns);
+    const std::int64_t blocks = groups * tiles * frequencies_, threads = filters * columns / 64;
+    const std::int64_t chunks = quotient_up(C, kApartChannels);
+    tally.launch(blocks, threads, 2 * kApartChannels * (filters + columns) * 4);
+    tally.barriers(blocks * chunks);
+    rows(tally, filters, division_.filter_pitch, groups, tiles);
+    rows(tally, columns, pitch_, tiles, groups);
+    const Cells warp{0, kWarpSize};
+    const std::int64_t reads = blocks * (threads / kWarpSize) * chunks * kApartChannels * 2;
+    tally.shared_load(wide_lanes(kQuad, warp, [&](std::int64_t l) { return few(l); }), reads);
+    tally.shared_load(wide_lanes(kQuad, warp, [&](std::int64_t l) { return many(l); }), reads);
+    // Four filters apart, of lanes with eight runs of tiles: 32 filters and 64 tiles of a warp.
+    for (std::int64_t first = 0; first < groups * filters; first += 32) {
+      for (std::int64_t t = 0; t < tiles * columns; t += 32) {
+        for (std::int64_t i = 0; i < 8; ++i) {
+          tally.store(wide_lanes(kQuad, warp,
+                                 [&](std::int64_t l) {
+                                   const std::int64_t k = first + few(l) + i % 4 + i / 4 * 16;
+                                   const std::int64_t at = t + many(l);
+                                   return k < K && at < pitch_ ? k * pitch_ + at : kNoCell;
+                                 }),
+                      every(K * pitch_, frequencies_));
+        }
+      }
+    }
+  }
+
+  // A lane a tile: its frequencies of all filters, and its outputs that exist.
+  void sums(Tally& tally, std::int64_t first, std::int64_t images, bool only_bias) const {
+    const std::int64_t P = layer_.P(), Q = layer_.Q(), K = layer_.K();
+    const int piece = Q % shape_.outputs == 0 && shape_.outputs % 2 == 0 ? shape_.outputs : 1;
+    const std::int64_t tiles = images * division_.tiles_down * division_.tiles_across;
+    if (!only_bias) tally.launch(tile_blocks_ * K, kThreads);
+    for (const Cells warp : Cells{0, tiles}.pieces(kWarpSize)) {
+      if (only_bias) {
+        tally.load(one(0), every(1, K));
+        continue;
+      }
+      tally.load(warp, every(pitch_, frequencies_ * K));
+      for (std::int64_t i = 0; i < shape_.outputs; ++i) {
+        for (std::int64_t j = 0; j < shape_.outputs; j += piece) {
+          tally.store(wide_lanes(piece, warp,
+                                 [&](std::int64_t tile) {
+                                   const std::int64_t p = top(tile) + i, q = left(tile) + j;
+                                   return p < P && q < Q ? (image(tile) * K * P + p) * Q + q
+                                                         : kNoCell;
+                                 }),
+                      behind(first * K * P * Q) * every(P * Q, K));
+        }
+      }
+    }
+  }
+
+ private:
+  // Rows of a matrix of one frequency, [C][pitch]: pieces of `width` columns, each for `readers` blocks. A warp brings 32 / (width /
+  // 4) neighbouring rows; those that do not exist are zeros on chip, and no read.
+  void rows(Tally& tally, std::int64_t width, std::int64_t pitch, std::int64_t pieces,
+            std::int64_t readers) const {
+    const std::int64_t C = division_.channels, in_row = width / kQuad;
+    for (std::int64_t piece = 0; piece < pieces; ++piece) {
+      for (std::int64_t c = 0; c < quotient_up(C, kApartChannels) * kApartChannels;
+           c += kWarpSize / in_row) {
+        const Lanes from = wide_lanes(kQuad, {0, kWarpSize}, [&](std::int64_t l) {
+          const std::int64_t column = piece * width + l % in_row * kQuad;
+          const std::int64_t channel = c + l / in_row;
+          return channel < C && column < pitch ? channel * pitch + column : kNoCell;
+        });
+        tally.load(from, Times(readers) * every(C * pitch, frequencies_));
+        tally.shared_store(quads({0, kWarpSize * kQuad}), readers * frequencies_);
+      }
+    }
+  }
+
+  std::int64_t in_image(std::int64_t tile) const {
+    return tile % (std::int64_t{division_.tiles_down} * division_.tiles_across);
+  }
+  std::int64_t image(std::int64_t tile) const {
+    return tile / (std::int64_t{division_.tiles_down} * division_.tiles_across);
+  }
+  std::int64_t top(std::int64_t tile) const {
+    return in_image(tile) / division_.tiles_across * shape_.outputs;
+  }
+  std::int64_t left(std::int64_t tile) const {
+    return in_image(tile) % division_.tiles_across * shape_.outputs;
+  }
+  static std::int64_t many(std::int64_t lane) { return kQuad * (lane % 2 + lane / 4 % 4 * 2); }
+  static std::int64_t few(std::int64_t lane) { return kQuad * (lane / 2 % 2 + lane / 16 * 2); }
+
+  const conv::ConvLayer& layer_;
+  ApartDivision division_;
+  ApartShape shape_;
+  std::int64_t cells_;
+  std::int64_t frequencies_;
+  std::int64_t pitch_;
+  std::int64_t tile_blocks_;
+};
+
+}  // namespace
+
+Cost winograd_apart_cost(const conv::ConvLayer& layer, const ApartPlan& plan) {
+  const ApartWalk walk(layer, plan.division);
+  Tally tally;
+  for (std::int64_t n = 0; n < layer.N(); n += plan.division.images) {
+    const std::int64_t images = std::min<std::int64_t>(plan.division.images, layer.N() - n);
+    walk.inputs(tally, n, images);
+    walk.products(tally);
+    walk.sums(tally, n, images, false);
+  }
+  return tally.cost();
+}
+
+Cost winograd_apart_bias_cost(const conv::ConvLayer& layer, const ApartPlan& plan) {
+  const ApartWalk walk(layer, plan.division);
+  Tally tally;
+  for (std::int64_t n = 0; n < layer.N(); n += plan.division.images) {
+    walk.sums(tally, n, std::min<std::int64_t>(plan.division.images, layer.N() - n), true);
+  }
+  return tally.cost();
+}
+
+}  // namespace halo::convolve

@@ -1,0 +1,85 @@
+// What winograd.cu and winograd_apart.cu are told of a layer, and the shapes of blocks that they are compiled for. Plain
+// numbers: host and device both use them. plan.hpp says how they are chosen.
+#pragma once
+
+#include "common/harness/divisor.h"
+
+namespace halo::convolve {
+
+// What a block computes: outputs x outputs for each of its tiles and filters, from filters of taps x taps.
+struct WinogradShape {
+  int outputs, taps;
+  int filters, tiles;  // of a block
+  int channels;        // that come on chip together: a chunk
+  int warps;
+  int filter_buffers;  // 2 or 3 chunks of filters on chip
+
+  constexpr int cells() const { return outputs + taps - 1; }  // of a tile of input, each way
+  constexpr int frequencies() const { return cells() * cells(); }
+  // Floats on chip: chunks of filters, two of transformed inputs and two of patches. In their place come the sums, eight
+  // more for each frequency, and behind these the outputs that the block adds up; behind all a barrier.
+  constexpr int pairs() const { return filters * tiles; }
+  constexpr int sums() const { return frequencies() * (pairs() + 8); }
+  constexpr int parts() const { return outputs * outputs * pairs(); }
+  constexpr int to_barrier() const {
+    const int pipeline = frequencies() * channels * (filter_buffers * filters + 4 * tiles);
+    return pipeline > sums() + parts() ? pipeline : sums() + parts();
+  }
+  constexpr int on_chip() const { return to_barrier() + 2; }
+  bool operator==(const WinogradShape&) const = default;
+};
+
+// More filters a block: each transform of inputs serves more of them. More tiles: each filter that is read
+// serves more of them. All sums of a block must fit the registers of an SM, so it is one or the other.
+constexpr WinogradShape kWinogradShapes[] = {
+    // outputs, taps, filters, tiles, channels, warps, filter buffers
+    {4, 3, 64, 16, 8, 12, 2}, {4, 3, 32, 32, 4, 12, 3}, {2, 5, 64, 16, 8, 12, 2},
+    {2, 5, 32, 32, 4, 12, 3}, {2, 3, 64, 32, 8, 16, 2},
+};
+constexpr int kWinogradShapeCount = sizeof kWinogradShapes / sizeof kWinogradShapes[0];
+
+struct WinogradDivision {
+  int shape;                         // of kWinogradShapes
+  Divisor tiles_down, tiles_across;  // of an image
+  int tiles;                         // of all images
+  Divisor groups;                    // of the shape's filters
+  int chunks;                        // of the shape's channels
+  Divisor parts;                     // of the chunks: the blocks of a cluster
+};
+
+// Winograd's method in three kernels, with what is between them in memory.
+struct ApartShape {
+  int outputs, taps;
+
+  constexpr int cells() const { return outputs + taps - 1; }
+  constexpr int frequencies() const { return cells() * cells(); }
+};
+constexpr ApartShape kApartShapes[] = {{4, 3}, {2, 5}, {3, 4}};
+// Of the products: channels that come on chip together, a chunk; and the blocks, filters x tiles, of which a thread has 8
+// x 8. A large block reads less for each product; small ones waste less, and there are more of them.
+constexpr int kApartChannels = 32;
+struct ApartBlock {
+  int filters, tiles;
+
+  constexpr int threads() const { return filters * tiles / 64; }
+  constexpr int shared_bytes() const { return 2 * kApartChannels * (filters + tiles) * 4; }
+  constexpr int resident() const { return 512 / threads(); }  // their registers are what is left
+};
+constexpr ApartBlock kApartBlocks[] = {{128, 128}, {64, 128}, {64, 64}};
+// The one that suits the layer, and not a certain one of them.
+constexpr int kBestBlock = -1;
+
+// With strides a filter meets every other cell only. So a map is taken for stride_h * stride_w smaller ones, its phases,
+// and a filter likewise, and all strides are 1: 5 x 5 taps with stride 2 are 3 x 3 of four times as many channels.
+struct ApartDivision {
+  int shape;                         // of kApartShapes
+  int channels;                      // C * phases
+  Divisor phases, phases_across;     // of a channel: stride_h * stride_w, stride_w
+  Divisor tiles_down, tiles_across;  // of an image
+  int images;        // that are computed together: a slice; the last one may have fewer
+  int tile_pitch;    // the tiles of a slice, rounded up to whole pieces of 16 bytes
+  int filter_pitch;  // the filters, likewise
+  int block;         // of kApartBlocks
+};
+
+}  // namespace halo::convolve

@@ -1,0 +1,225 @@
+#include "common/convolve/winograd/plan.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+
+#include "common/conv/limits.hpp"
+#include "common/conv/quotient.hpp"
+
+namespace halo::convolve {
+
+namespace {
+
+std::int64_t blocks_of(const ApartBlock& block, std::int64_t filters, std::int64_t tiles) {
+  return quotient_up(filters, block.filters) * quotient_up(tiles, block.tiles);
+}
+
+// Of the blocks that the GPU has room for the one with which least is multiplied, where what fills blocks up is multiplied
+// as well. Half the size costs 3 % of the speed; and a GPU wants some blocks for each of its SMs, or the smallest ones.
+int apart_block(std::int64_t filters, std::int64_t tiles, std::int64_t frequencies,
+                const gpus::GpuLimits& gpu) {
+  constexpr double kHalf = 1.03;
+  const std::int64_t enough = std::int64_t{4} * gpu.sms;
+  constexpr int kSmallest = static_cast<int>(std::size(kApartBlocks)) - 1;
+  int best = kSmallest;
+  double least = 0, factor = 1;
+  for (int i = 0; i <= kSmallest; ++i, factor *= kHalf) {
+    const ApartBlock& block = kApartBlocks[i];
+    const std::int64_t blocks = blocks_of(block, filters, tiles);
+    if (i < kSmallest &&
+        (blocks * frequencies < enough || block.shared_bytes() > gpu.shared_per_block)) {
+      continue;
+    }
+    const double work = factor * static_cast<double>(blocks * block.filters * block.tiles);
+    if (least > 0 && work >= least) continue;
+    best = i;
+    least = work;
+  }
+  return best;
+}
+
+std::string no_room(std::int64_t bytes, const gpus::GpuLimits& gpu) {
+  return "a block needs " + std::to_string(bytes) + " bytes of shared memory, the GPU has " +
+         std::to_string(gpu.shared_per_block);
+}
+
+WinogradPlan refused(const std::string& why) {
+  WinogradPlan plan;
+  plan.refusal = why;
+  return plan;
+}
+
+// How long a plan takes, in channels of a block with many filters: rounds of clusters, each with its part of the
+// channels and what a block does once. The numbers are fitted to cuConv's layers with 1, 8 and 32 images on an H200,
+// where what is chosen takes 0.6 % longer than the best in the mean, 14 % at most.
+double rounds(const WinogradPlan& plan, int sms) {
+  // Filling the pipeline and transforming the sums take about as long as so many channels.
+  constexpr double kOnce = 24;
+  // Patches are copied and transformed for half as many filters.
+  constexpr double kFewFilters = 1.1;
+  const WinogradShape& shape = kWinogradShapes[plan.division.shape];
+  const int parts = plan.division.parts;
+  const double channels =
+      static_cast<double>(quotient_up(plan.division.chunks, parts)) * shape.channels;
+  // A cluster lies within a group of SMs, 16 or 18 of them: the larger it is, the more are left over. (128 blocks in
+  // clusters of 4 took two rounds on 132 SMs.)
+  const int in_clusters = parts <= 2 ? sms : sms - sms / 16;
+  const int at_once = std::max(in_clusters / parts, 1);
+  return static_cast<double>(quotient_up(plan.blocks / parts, at_once)) *
+         (channels * (shape.filters < 64 ? kFewFilters : 1) + kOnce);
+}
+
+}  // namespace
+
+WinogradPlan exact_winograd(const conv::ConvLayer& layer, int shape, int parts,
+                            const gpus::GpuLimits& gpu) {
+  if (shape < 0 || shape >= kWinogradShapeCount) {
+    throw std::out_of_range("there is no shape " + std::to_string(shape) + " of Winograd's method");
+  }
+  const WinogradShape& s = kWinogradShapes[shape];
+  if (std::string reason = gpus::too_old(gpu, gpus::kWithClusters); !reason.empty()) {
+    return refused(reason);
+  }
+  if (layer.stride_h() != 1 || layer.stride_w() != 1) return refused("it is made for stride 1");
+  if (layer.R() != s.taps || layer.S() != s.taps) {
+    const std::string taps = std::to_string(s.taps);
+    return refused("it is made for filters of " + taps + " x " + taps);
+  }
+  WinogradPlan plan;
+  plan.shared_bytes = 4 * s.on_chip();
+  if (plan.shared_bytes > gpu.shared_per_block) {
+    return refused(no_room(plan.shared_bytes, gpu));
+  }
+  WinogradDivision& d = plan.division;
+  d.shape = shape;
+  d.tiles_down = static_cast<int>(quotient_up(layer.P(), s.outputs));
+  d.tiles_across = static_cast<int>(quotient_up(layer.Q(), s.outputs));
+  d.tiles = layer.N() * d.tiles_down * d.tiles_across;
+  d.groups = static_cast<int>(quotient_up(layer.K(), s.filters));
+  d.chunks = static_cast<int>(quotient_up(layer.C(), s.channels));
+  d.parts = parts;
+  if (parts < 1 || parts > kMostWinogradParts || (parts & (parts - 1)) != 0 || parts > d.chunks) {
+    return refused("its channels are not divided in " + std::to_string(parts) + " parts");
+  }
+  plan.packed_floats = std::int64_t{d.groups} * d.chunks * s.frequencies() * s.channels * s.filters;
+  if (plan.packed_floats > conv::kMaxLength) {
+    return refused("its transformed filters are " + std::to_string(plan.packed_floats) +
+                   " numbers, more than an array can have");
+  }
+  plan.threads = 32 * s.warps;
+  plan.blocks = quotient_up(d.tiles, s.tiles) * d.groups * parts;
+  return plan;
+}
+
+std::string winograd_name(int shape, int parts) {
+  const WinogradShape& s = kWinogradShapes[shape];
+  const std::string outputs = std::to_string(s.outputs);
+  return "winograd_" + outputs + "x" + outputs + (s.taps == 3 ? "" : "_of_5x5") + "_k" +
+         std::to_string(s.filters) + "_t" + std::to_string(s.tiles) + "_p" + std::to_string(parts);
+}
+
+WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs, const gpus::GpuLimits& gpu) {
+  WinogradPlan best;
+  std::string taken;  // filters, in words
+  for (int shape = 0; shape < kWinogradShapeCount; ++shape) {
+    const WinogradShape& s = kWinogradShapes[shape];
+    if (s.outputs != outputs) continue;
+    const std::string taps = std::to_string(s.taps) + " x " + std::to_string(s.taps);
+    if (taken.find(taps) == std::string::npos) taken += (taken.empty() ? "" : " or ") + taps;
+    if (s.taps != layer.R() || s.taps != layer.S()) continue;
+    for (int parts = 1; parts <= kMostWinogradParts; parts *= 2) {
+      WinogradPlan plan = exact_winograd(layer, shape, parts, gpu);
+      if (!plan.refusal.empty()) {
+        if (parts == 1 && best.blocks == 0) best = plan;
+      } else if (best.blocks == 0 || rounds(plan, gpu.sms) < rounds(best, gpu.sms)) {
+        best = plan;
+      }
+    }
+  }
+  if (best.blocks == 0 && best.refusal.empty()) {
+    return refused("it is made for filters of " + taken);
+  }
+  return best;
+}
+
+ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu,
+                              std::int64_t most_floats, int block) {
+  ApartPlan plan;
+  ApartDivision& d = plan.division;
+  const std::int64_t taps = quotient_up(layer.R(), layer.stride_h());  // of a phase
+  const auto* const found =
+      std::find_if(std::begin(kApartShapes), std::end(kApartShapes), [&](const ApartShape& shape) {
+        return shape.taps == taps && shape.taps == quotient_up(layer.S(), layer.stride_w());
+      });
+  if (found == std::end(kApartShapes)) {
+    plan.refusal =
+        "it is made for filters of 3, 4 or 5 strides, rounded up, as many down as across";
+    return plan;
+  }
+  const ApartShape& s = *found;
+  d.shape = static_cast<int>(found - kApartShapes);
+  const std::int64_t phases = std::int64_t{layer.stride_h()} * layer.stride_w();
+  const std::int64_t channels = layer.C() * phases;
+  const auto in_fours = [](std::int64_t number) { return rounded_up(number, 4); };
+  d.tiles_down = static_cast<int>(quotient_up(layer.P(), s.outputs));
+  d.tiles_across = static_cast<int>(quotient_up(layer.Q(), s.outputs));
+  d.filter_pitch = static_cast<int>(in_fours(layer.K()));
+  plan.packed_floats = s.frequencies() * channels * d.filter_pitch;
+  if (plan.packed_floats > conv::kMaxLength) {
+    plan.refusal = "its transformed filters are " + std::to_string(plan.packed_floats) +
+                   " numbers, more than an array can have";
+    return plan;
+  }
+  d.channels = static_cast<int>(channels);
+  d.phases = static_cast<int>(phases);
+  d.phases_across = layer.stride_w();
+  const std::int64_t tiles = std::int64_t{d.tiles_down} * d.tiles_across;
+  const auto temporaries = [&](std::int64_t images) {
+    return s.frequencies() * (channels + layer.K()) * in_fours(images * tiles);
+  };
+  const Slices slices = slices_of(layer.N(), most_floats, temporaries);
+  if (!slices.refusal.empty()) {
+    plan.refusal = slices.refusal;
+    return plan;
+  }
+  d.images = slices.images;
+  d.tile_pitch = static_cast<int>(in_fours(d.images * tiles));
+  plan.workspace_floats = slices.floats;
+  d.block =
+      block == kBestBlock ? apart_block(layer.K(), d.tile_pitch, s.frequencies(), gpu) : block;
+  if (const int bytes = kApartBlocks[d.block].shared_bytes(); bytes > gpu.shared_per_block) {
+    plan.refusal = no_room(bytes, gpu);
+  }
+  return plan;
+}
+
+planning::LaunchWork work_of(const conv::ConvLayer& layer, const WinogradPlan& plan) {
+  const WinogradDivision& d = plan.division;
+  const WinogradShape& s = kWinogradShapes[d.shape];
+  const auto chunk = static_cast<double>(s.frequencies() * s.channels * (s.filters + s.tiles));
+  planning::LaunchWork work;
+  work.blocks = static_cast<double>(plan.blocks);
+  work.steps = static_cast<double>(quotient_up(d.chunks, d.parts.value));
+  work.cluster = d.parts;
+  work.megabytes =
+      4e-6 * (work.blocks * work.steps * chunk + static_cast<double>(layer.output_size()));
+  return work;
+}
+
+planning::LaunchWork work_of(const conv::ConvLayer& layer, const ApartPlan& plan) {
+  const ApartDivision& d = plan.division;
+  const std::int64_t slices = quotient_up(layer.N(), d.images);
+  planning::LaunchWork work;
+  work.launches = static_cast<int>(3 * slices);
+  const ApartBlock& block = kApartBlocks[d.block];
+  work.blocks = static_cast<double>(slices * blocks_of(block, layer.K(), d.tile_pitch) *
+                                    kApartShapes[d.shape].frequencies());
+  work.resident = block.resident();
+  work.steps = static_cast<double>(quotient_up(d.channels, kApartChannels));
+  work.megabytes = 4e-6 * (2.0 * static_cast<double>(slices * plan.workspace_floats) +
+                           static_cast<double>(layer.input_size() + layer.output_size()));
+  return work;
+}
+
+}  // namespace halo::convolve

@@ -1,0 +1,66 @@
+// How a layer is divided for Winograd's method, and what it must cost: which of the shapes that a kernel is compiled for, and
+// over how many blocks the channels go where tiles and filters are too few. Plain C++: no GPU is asked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/conv/layer.hpp"
+#include "common/convolve/slices.hpp"
+#include "common/convolve/winograd/division.hpp"
+#include "common/gpus/gpu_figures.hpp"
+#include "common/harness/traffic/cost.hpp"
+#include "common/planning/contender.hpp"
+
+namespace halo::convolve {
+
+/// Blocks of a cluster, at most: what every GPU with clusters takes.
+inline constexpr int kMostWinogradParts = 8;
+
+struct WinogradPlan {
+  std::string refusal;  // empty: there is a plan
+  WinogradDivision division{};
+  int threads = 0;
+  std::int64_t blocks = 0;
+  std::int64_t shared_bytes = 0;   // of a block
+  std::int64_t packed_floats = 0;  // of the transformed filters
+};
+
+/// This shape (of kWinogradShapes) with the channels over `parts` blocks. Refuses a layer with strides, filters
+/// of another size than the shape's, or more transformed filters than an array can have; a GPU without clusters or
+/// without room for a block; parts that are no power of two, more than kMostWinogradParts or more than there are chunks of
+/// channels. Throws std::out_of_range if there is no such shape.
+WinogradPlan exact_winograd(const conv::ConvLayer& layer, int shape, int parts,
+                            const gpus::GpuLimits& gpu);
+
+/// "winograd_4x4_k64_t16_p2": a shape, with its filters and tiles a block, and a number of parts.
+std::string winograd_name(int shape, int parts);
+
+/// The one to take where nothing was measured, of those whose tiles have outputs x outputs: the shape and the parts
+/// with which the rounds of blocks are shortest.
+WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs, const gpus::GpuLimits& gpu);
+
+struct ApartPlan {
+  std::string refusal;  // empty: there is a plan
+  ApartDivision division{};
+  std::int64_t packed_floats = 0;     // of the transformed filters
+  std::int64_t workspace_floats = 0;  // transformed inputs, then sums, of a slice
+};
+
+/// Winograd's method in three kernels. Refuses filters that are not 3, 4 or 5 strides long, rounded up, as many down as
+/// across; more transformed filters than an array can have; an image whose temporaries are more than `most_floats`; and a
+/// GPU without room for a block.
+ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu,
+                              std::int64_t most_floats = kMostTemporaries, int block = kBestBlock);
+
+/// How much work a GPU has with a plan, or one in three kernels. Steps are chunks.
+planning::LaunchWork work_of(const conv::ConvLayer& layer, const WinogradPlan& plan);
+planning::LaunchWork work_of(const conv::ConvLayer& layer, const ApartPlan& plan);
+
+/// What the kernels must cost, and what a bias costs more.
+Cost winograd_cost(const conv::ConvLayer& layer, const WinogradPlan& plan);
+Cost winograd_bias_cost(const conv::ConvLayer& layer, const WinogradPlan& plan);
+Cost winograd_apart_cost(const conv::ConvLayer& layer, const ApartPlan& plan);
+Cost winograd_apart_bias_cost(const conv::ConvLayer& layer, const ApartPlan& plan);
+
+}  // namespace halo::convolve

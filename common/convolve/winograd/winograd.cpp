@@ -1,0 +1,160 @@
+#include "common/convolve/winograd/winograd.hpp"
+
+#include <string>
+
+#include "common/convolve/three_kernels.hpp"
+#include "common/convolve/winograd/plan.hpp"
+#include "common/gpus/present_gpu.hpp"
+
+namespace halo::convolve {
+
+// In winograd.cu, winograd_apart.cu and filters.cu.
+int winograd(const LayerCall& call, const WinogradDivision& division);
+int winograd_apart(const LayerCall& call, const ApartDivision& division);
+int pack_winograd(const float* filters, float* packed, const LayerNumbers& layer,
+                  const WinogradDivision& division);
+int pack_winograd_apart(const float* filters, float* packed, const LayerNumbers& layer,
+                        const ApartDivision& division);
+
+namespace {
+
+using conv::ConvLayer;
+using LaunchApart = int (*)(const LayerCall&, const ApartDivision&);
+
+// Winograd's method as `plan` divides a layer, with blocks of these shapes.
+template <class Plan>
+Conv2dVariant variant_of(const std::string& name, const std::string& description, Plan plan,
+                         const std::vector<TileSizes>& tiles) {
+  const auto plan_of = [plan](const ConvLayer& layer) {
+    return plan(layer, gpus::present_limits());
+  };
+  Conv2dVariant variant;
+  variant.name = name;
+  variant.source = "common/convolve/winograd/winograd.cu";
+  variant.description = "tuned: " + description;
+  variant.plans = true;
+  variant.demand = conv::Demand::transformed;
+  variant.multiplies_ghosts = true;
+  variant.tiles = [tiles](const ConvLayer&) { return tiles; };
+  variant.refuses = [plan_of](const ConvLayer& layer) { return plan_of(layer).refusal; };
+  variant.packed_floats = [plan_of](const ConvLayer& layer) {
+    return plan_of(layer).packed_floats;
+  };
+  variant.pack = [plan_of](const float* filters, float* packed, const ConvLayer& layer) {
+    return pack_winograd(filters, packed, numbers_of(layer), plan_of(layer).division);
+  };
+  variant.launch = [plan_of](const Conv2dCall& c) {
+    return winograd(kernel_call(c), plan_of(c.layer).division);
+  };
+  variant.predict = [plan_of](const ConvLayer& layer) {
+    return winograd_cost(layer, plan_of(layer));
+  };
+  variant.can_overlap = true;
+  variant.adds_bias = true;
+  variant.predict_bias = [plan_of](const ConvLayer& layer) {
+    return winograd_bias_cost(layer, plan_of(layer));
+  };
+  variant.detail = [plan_of](const ConvLayer& layer) {
+    const WinogradPlan made = plan_of(layer);
+    const WinogradShape& shape = kWinogradShapes[made.division.shape];
+    const int parts = made.division.parts;
+    return std::to_string(shape.filters) + " filters and " + std::to_string(shape.tiles) +
+           " tiles a block, " +
+           (parts == 1 ? "" : "channels in " + std::to_string(parts) + " parts, ") +
+           std::to_string(made.shared_bytes) + " bytes on chip";
+  };
+  return variant;
+}
+
+TileSizes tile_of(const WinogradShape& shape) {
+  return {.C = shape.channels, .K = shape.filters, .P = shape.outputs, .Q = shape.outputs};
+}
+
+// Calls use(shape, parts) for each of the search.
+template <class Use>
+void for_each_shape(Use use) {
+  for (int shape = 0; shape < kWinogradShapeCount; ++shape) {
+    for (int parts = 1; parts <= kMostWinogradParts; parts *= 2) use(shape, parts);
+  }
+}
+
+}  // namespace
+
+Conv2dVariant winograd(int outputs) {
+  std::vector<TileSizes> tiles;
+  for (const WinogradShape& shape : kWinogradShapes) {
+    if (shape.outputs == outputs && shape.taps == 3) tiles.push_back(tile_of(shape));
+  }
+  const auto plan = [outputs](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+    return plan_winograd(layer, outputs, gpu);
+  };
+  const std::string size = std::to_string(outputs);
+  return variant_of("winograd_" + size + "x" + size,
+                    "Winograd's method, tiles of " + size + " x " + size +
+                        " outputs: " + (outputs == 2 ? "3 x 3 and 5 x 5 filters" : "3 x 3 filters"),
+                    plan, tiles);
+}
+
+std::vector<Conv2dVariant> winograd_of_each_shape() {
+  std::vector<Conv2dVariant> all;
+  for_each_shape([&](int shape, int parts) {
+    const auto plan = [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+      return exact_winograd(layer, shape, parts, gpu);
+    };
+    all.push_back(variant_of(winograd_name(shape, parts),
+                             "Winograd's method with one shape of blocks", plan,
+                             {tile_of(kWinogradShapes[shape])}));
+  });
+  return all;
+}
+
+Conv2dVariant winograd_apart(std::int64_t most_floats, int block) {
+  const auto plan_of = [=](const ConvLayer& layer) {
+    return plan_winograd_apart(layer, gpus::present_limits(), most_floats, block);
+  };
+  Conv2dVariant variant =
+      in_three_kernels(plan_of, pack_winograd_apart, static_cast<LaunchApart>(winograd_apart),
+                       winograd_apart_cost, winograd_apart_bias_cost);
+  variant.name = "winograd_apart";
+  variant.plans = true;
+  variant.can_overlap = true;
+  variant.source = "common/convolve/winograd/winograd_apart.cu";
+  variant.description = "tuned: Winograd's method in three kernels: filters of 3 to 5 strides";
+  variant.demand = conv::Demand::transformed;
+  variant.tiles = [](const ConvLayer&) {
+    return std::vector<TileSizes>{{.C = kApartChannels, .K = 64, .P = 4, .Q = 4}};
+  };
+  variant.detail = [plan_of](const ConvLayer& layer) {
+    const ApartPlan made = plan_of(layer);
+    const std::string images = std::to_string(made.division.images);
+    const ApartBlock& block = kApartBlocks[made.division.block];
+    return "blocks of " + std::to_string(block.filters) + " filters x " +
+           std::to_string(block.tiles) + " tiles, " + images +
+           (made.division.images == 1 ? " image" : " images") + " at a time, " +
+           std::to_string(made.workspace_floats * 4) + " bytes of temporaries";
+  };
+  return variant;
+}
+
+std::vector<planning::Contender> winograd_contenders() {
+  std::vector<planning::Contender> all;
+  for_each_shape([&](int shape, int parts) {
+    all.push_back({winograd_name(shape, parts),
+                   [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                     return exact_winograd(layer, shape, parts, gpu).refusal;
+                   },
+                   [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                     return work_of(layer, exact_winograd(layer, shape, parts, gpu));
+                   }});
+  });
+  all.push_back({"winograd_apart",
+                 [](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                   return plan_winograd_apart(layer, gpu).refusal;
+                 },
+                 [](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                   return work_of(layer, plan_winograd_apart(layer, gpu));
+                 }});
+  return all;
+}
+
+}  // namespace halo::convolve

@@ -1,0 +1,26 @@
+// Winograd's method: what winograd.cu and winograd_apart.cu run, as variants that stages show and contenders that the
+// dispatcher chooses among.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/convolve/slices.hpp"
+#include "common/convolve/winograd/division.hpp"
+#include "common/harness/families/conv2d.hpp"
+#include "common/planning/contender.hpp"
+
+namespace halo::convolve {
+
+/// In one kernel, with tiles of outputs x outputs, 2 or 4, and the shape and parts whose rounds of blocks are shortest.
+Conv2dVariant winograd(int outputs);
+/// With every shape and 1, 2, 4 and 8 parts, whatever the layer.
+std::vector<Conv2dVariant> winograd_of_each_shape();
+
+/// In three kernels, with slices of so many floats of temporaries at most, and a block of kApartBlocks.
+Conv2dVariant winograd_apart(std::int64_t most_floats = kMostTemporaries, int block = kBestBlock);
+
+/// Every shape with every number of parts, and winograd_apart.
+std::vector<planning::Contender> winograd_contenders();
+
+}  // namespace halo::convolve

@@ -1,0 +1,195 @@
+#include "common/convolve/winograd/winograd.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/convolve/winograd/plan.hpp"
+#include "tests/catch.hpp"
+#include "tests/stages/stage_checks.hpp"
+
+using namespace halo;
+
+namespace {
+
+Conv2dStage of(std::vector<Conv2dVariant> variants) {
+  Conv2dStage some;
+  some.name = "winograd";
+  some.variants = std::move(variants);
+  return some;
+}
+
+// For Winograd's method: tiles that end within the map and beyond it, channels in several parts, ghost cells on
+// one side only, filters and tiles of several blocks.
+std::vector<conv::ConvLayer> tiled_layers() {
+  return {
+      conv::ConvLayer({.N = 3,
+                       .C = 41,
+                       .H = 9,
+                       .W = 18,
+                       .K = 66,
+                       .R = 3,
+                       .S = 3,
+                       .padding_h = 1,
+                       .padding_w = 1}),
+      conv::ConvLayer({.N = 2, .C = 17, .H = 12, .W = 30, .K = 40, .R = 3, .S = 3}),
+      conv::ConvLayer({.N = 2,
+                       .C = 35,
+                       .H = 6,
+                       .W = 13,
+                       .K = 65,
+                       .R = 5,
+                       .S = 5,
+                       .padding_h = 4,
+                       .padding_w = 1}),
+  };
+}
+
+// For Winograd's method in three kernels: 3, 4 and 5 taps of each phase, taps that some phases do not have, ghost
+// cells, strides that differ.
+std::vector<conv::ConvLayer> strided_layers() {
+  return {
+      conv::ConvLayer({.N = 2,
+                       .C = 9,
+                       .H = 19,
+                       .W = 26,
+                       .K = 35,
+                       .R = 5,
+                       .S = 5,
+                       .stride_h = 2,
+                       .stride_w = 2,
+                       .padding_h = 2,
+                       .padding_w = 1}),
+      conv::ConvLayer({.N = 3,
+                       .C = 3,
+                       .H = 39,
+                       .W = 47,
+                       .K = 20,
+                       .R = 11,
+                       .S = 11,
+                       .stride_h = 4,
+                       .stride_w = 4,
+                       .padding_w = 2}),
+      conv::ConvLayer({.C = 5,
+                       .H = 23,
+                       .W = 17,
+                       .K = 18,
+                       .R = 7,
+                       .S = 4,
+                       .stride_h = 2,
+                       .padding_h = 3,
+                       .padding_w = 2}),
+      conv::ConvLayer({.N = 2,
+                       .C = 4,
+                       .H = 21,
+                       .W = 30,
+                       .K = 12,
+                       .R = 9,
+                       .S = 14,
+                       .stride_h = 2,
+                       .stride_w = 3}),
+  };
+}
+
+}  // namespace
+
+TEST_CASE("winograd: trials reach all lines, and traffic is as predicted") {
+  Conv2dStage all = of({convolve::winograd(2), convolve::winograd(4), convolve::winograd_apart()});
+  test::require_traffic(all, tiled_layers());
+  // Small layers get the smallest blocks of products.
+  all.variants.push_back(convolve::winograd_apart(convolve::kMostTemporaries, 0));
+  all.variants.back().name = "winograd_apart_large";
+  test::require_trials_of_all_lines(all, "common/convolve/winograd/");
+}
+
+TEST_CASE("winograd: every shape is right and as predicted", "[all]") {
+  Conv2dStage searched = of({});
+  searched.variants = convolve::winograd_of_each_shape();
+  std::erase_if(searched.variants,
+                [](const Conv2dVariant& variant) { return variant.name.ends_with("_p2"); });
+  CHECK(searched.variants.size() == 5 * 3);
+  // 67 channels are 9 chunks or 17, in 8 parts that differ.
+  test::require_traffic(
+      searched,
+      {conv::ConvLayer(
+           {.C = 67, .H = 9, .W = 14, .K = 66, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}),
+       conv::ConvLayer(
+           {.C = 67, .H = 7, .W = 6, .K = 33, .R = 5, .S = 5, .padding_h = 2, .padding_w = 2})});
+}
+
+TEST_CASE("winograd: the cost of a layer, by hand") {
+  // 2 x 2 tiles of 4 x 4 outputs, one block of 32 filters, one chunk of 4 channels.
+  const conv::ConvLayer layer(
+      {.C = 4, .H = 8, .W = 8, .K = 32, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  const auto cost = test::predict(of({convolve::winograd(4)}), "winograd_4x4", layer);
+  // 36 numbers of 32 filters on 4 channels, four a lane. Of each channel's patches a request a row: the upper
+  // tiles' and the lower tiles' row of the map, a sector each, but for the ghost rows of the first and the last.
+  CHECK(cost.global_load_requests == 36 + 4 * 6);
+  CHECK(cost.global_load_sectors == 36 * 16 + 4 * (1 + 2 + 2 + 2 + 2 + 1));
+  // 4 rows of each filter, of the upper and of the lower tiles.
+  CHECK(cost.global_store_requests == 32 * 4);
+  CHECK(cost.global_store_sectors == 32 * 4 * 2);
+  // Zeros, patches, filters, frequencies, sums, rows of outputs.
+  CHECK(cost.shared_store_requests == 72 + 24 + 36 + 4 * 36 + 36 * 8 + 32 * 4);
+  // Patches: all 6 rows for two rows of frequencies, 4 for the other four, two columns at once. Products: 3
+  // float4. Sums, and outputs.
+  CHECK(cost.shared_load_requests == 4 * (6 + 4 + 4) * 3 + 36 * 4 * 3 + 32 * 36 + 32 * 4);
+  CHECK(cost.barriers == 3 + 2 + 1);
+}
+
+TEST_CASE("winograd: in three kernels, slice by slice", "[all]") {
+  using convolve::winograd_apart;
+  Conv2dStage sliced = of({});
+  // 41 and 66 channels of 3 x 5 tiles, and 35 and 65 of 4 x 5: one image at a time; of 17 and 40 both.
+  sliced.variants = {winograd_apart(80'000)};
+  test::require_traffic(sliced, tiled_layers());
+  for (int block = 0; block < 2; ++block) {
+    sliced.variants = {winograd_apart(convolve::kMostTemporaries, block)};
+    test::require_traffic(sliced, tiled_layers());
+  }
+  sliced.variants = {winograd_apart(100'000)};
+  test::require_traffic(sliced, strided_layers());
+
+  // One image of 2 x 2 tiles, 4 channels, 32 filters: a lane a tile, of 36 numbers each.
+  const conv::ConvLayer layer(
+      {.C = 4, .H = 8, .W = 8, .K = 32, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  const auto cost = test::predict(of({winograd_apart()}), "winograd_apart", layer);
+  // Of a patch all but the ghost cells, each cell a request for all four tiles. Then the products read a row of 32
+  // filters (8 lanes) and of 4 tiles (one lane) of each channel, in rows of 16 lanes; then the sums.
+  const std::uint64_t patches = 4 * 36, filters = 36 * 4 / 2, tiles = 36 * 4 / 2, sums = 36 * 32;
+  CHECK(cost.global_load_requests == patches + filters + tiles + sums);
+  CHECK(cost.global_store_requests == 36 * 4 + 36 * 8 + 32 * 4);
+  CHECK(cost.barriers == 36);
+}
+
+TEST_CASE("winograd: the dispatcher has every shape with every number of parts") {
+  using namespace convolve;
+  const gpus::GpuLimits h200 = gpus::limits_of(gpus::built_in_gpu("h200"));
+  auto contenders = winograd_contenders();
+  REQUIRE(contenders.size() == 4 * static_cast<std::size_t>(kWinogradShapeCount) + 1);
+  // In three kernels: 36 frequencies. 70 filters are two blocks of 64, two images of 4 x 4 tiles are one.
+  const planning::LaunchWork apart =
+      contenders.back().work(conv::parse_label("14-2-3-70-64"), h200);
+  CHECK(contenders.back().variant == "winograd_apart");
+  CHECK(apart.launches == 3);
+  CHECK(apart.blocks == 2 * 36);
+  CHECK(apart.resident == 8);
+  CHECK(apart.steps == 2);
+  CHECK(apart.cluster == 1);
+  contenders.pop_back();
+  for (const planning::Contender& contender : contenders) {
+    INFO(contender.variant);
+    // 64 channels are 8 chunks or more.
+    const char* const label =
+        contender.variant.find("5x5") == std::string::npos ? "14-2-3-70-64" : "14-2-5-70-64";
+    REQUIRE(contender.refuses(conv::parse_label(label), h200).empty());
+    CHECK_FALSE(contender.refuses(conv::parse_label("14-2-1-70-64"), h200).empty());
+    const planning::LaunchWork work = contender.work(conv::parse_label(label), h200);
+    const char parts = contender.variant.back();
+    CHECK(work.cluster == parts - '0');
+    CHECK(work.steps * work.cluster >= 8);
+    CHECK(work.megabytes > 0);
+  }
+  CHECK(contenders.front().variant == winograd_name(0, 1));
+  CHECK(winograd_name(0, 2) == "winograd_4x4_k64_t16_p2");
+}

@@ -808,7 +808,7 @@ TEST_CASE("a jump by an index goes to the label of that number", "[simt]") {
   for (std::size_t lane = 0; lane < kLanes; ++lane) CHECK(results[0][lane] == 10 + lane % 3);
 }
 
-TEST_CASE("halves are added atomically, one or two at a time", "[simt]") {
+TEST_CASE("halves and floats are added atomically, one or two at a time", "[simt]") {
   // Four lanes at a time add to one word, from 1 and 2 on.
   const std::string set =
       "{ .reg .b32 x, y; mov.u32 x, s; mov.u32 y, %tid.x; and.b32 y, y, 28; add.u32 x, x, y;\n"
@@ -827,6 +827,10 @@ TEST_CASE("halves are added atomically, one or two at a time", "[simt]") {
     const std::vector<Values> results = red(std::vector<Values>(kLanes, {one.add, one.begin}));
     for (std::size_t lane = 0; lane < kLanes; ++lane) CHECK(results[0][lane] == one.sum);
   }
+  // libcu++ names the operation first.
+  const Form ordered(set + "red.add.release.cta.shared.f32 [x], a0;" + get, {"b32"}, {"b32", "b32"},
+                     variables);
+  CHECK(ordered(std::vector<Values>(kLanes, {0x3f80'0000, 0x4000'0000}))[0][5] == 0x40c0'0000);
   const Form single(set + ".reg .b16 h; cvt.u16.u32 h, a0; red.shared.add.noftz.f16 [x], h;" + get,
                     {"b32"}, {"b32", "b32"}, variables);
   CHECK(single(std::vector<Values>(kLanes, {0x3c00, 0xffff'4000}))[0][5] == 0xffff'4600);

@@ -62,7 +62,8 @@ struct Site {
   /// st.async: its store is there when the barrier says so, not for its own thread before; its arrival at the barrier, an
   /// atomic, hands it on and takes nothing over.
   bool sends = false;
-  bool is_barrier = false;  // of a barrier in shared memory (mbarrier)
+  bool is_barrier = false;    // of a barrier in shared memory (mbarrier)
+  bool ends_barrier = false;  // mbarrier.inval
   /// Of the values that it moves: where they come from or go to.
   struct Value {
     bool is_used = true;

@@ -347,6 +347,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       site.starts_copy = starts_copy(*one);
       site.sends = sends(*one);
       site.is_barrier = one->opcode == "mbarrier" || (one->opcode == "cp" && one->has("mbarrier"));
+      site.ends_barrier = one->opcode == "mbarrier" && one->has("inval");
       facts.hands_on |= site.strength > Strength::relaxed || site.sends;
       facts.hands_on |= one->opcode == "atom" && (one->has("cas") || one->has("exch"));
       const Operand* const address = address_of(*one);

@@ -250,6 +250,9 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     const bool by_barrier = one.block == now.block && one.moment < since_;
     if (!by_barrier && was_unfenced(one, now) && is_first(one, unfenced)) unfenced = &one;
   };
+  // libcu++ ends a pipeline's barriers in the last thread to quit, and what its warp has done there is ordered by a match
+  // only. Whoever comes to a barrier that has ended is told.
+  const bool ends_barrier = checker_.launch_.sites[static_cast<std::size_t>(access.site)].ends_barrier;
   const auto takes_lock = [&](const Exact& one) {
     const Site* const its = site_of(one);
     return one.act == Act::atomic && (its == nullptr || its->uses_old);
@@ -271,7 +274,8 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     one.is_before = false;
     const bool is_same = one.block == now.block && one.thread == now.thread && !is_sent(one);
     const bool meets =
-        (one.bytes & now.bytes) != 0 && (one.act != Act::load || now.act != Act::load) && !is_same;
+        (one.bytes & now.bytes) != 0 && (one.act != Act::load || now.act != Act::load) && !is_same &&
+        !(ends_barrier && is_of_barrier(one));
     if (!meets || are_strong(one, now, is_shared)) {
       if (meets && one.block != now.block && (one.act != Act::atomic || now.act != Act::atomic)) {
         checker_.order_matters_ = true;

@@ -24,6 +24,7 @@ namespace simt::cudart {
 namespace {
 
 thread_local constinit cudaError_t last = cudaSuccess;
+thread_local constinit const char* in_progress = nullptr;
 // What is said of the call in progress, and what was said of the last that failed.
 thread_local std::string detail_now, detail_kept;
 thread_local constinit bool is_used = false, is_in_driver = false;
@@ -54,6 +55,10 @@ std::recursive_mutex& turn() {
   static std::recursive_mutex& mutex = *new std::recursive_mutex;
   return mutex;
 }
+
+const char* call_in_progress() { return in_progress; }
+CallInProgress::CallInProgress(const char* name) : before_(std::exchange(in_progress, name)) {}
+CallInProgress::~CallInProgress() { in_progress = before_; }
 
 cudaError_t spoilt() { return sticky; }
 void spoil(cudaError_t error, const std::string& why) {

@@ -57,10 +57,24 @@ cudaError_t asked_failure(const char* name);
 /// Of what is being handled: no memory, a module that cannot be read.
 cudaError_t error_of_exception(const char* name);
 
+/// The call that this host thread is in, the innermost; null: none.
+const char* call_in_progress();
+class CallInProgress {
+ public:
+  explicit CallInProgress(const char* name);
+  ~CallInProgress();
+  CallInProgress(const CallInProgress&) = delete;
+  CallInProgress& operator=(const CallInProgress&) = delete;
+
+ private:
+  const char* before_;
+};
+
 /// A call that works whatever happened on the device.
 template <class Body>
 cudaError_t query(const char* name, Body body) {
   const std::lock_guard lock(turn());
+  const CallInProgress in_progress(name);
   if (is_to_fail(name)) return record(asked_failure(name));
   try {
     return record(body());

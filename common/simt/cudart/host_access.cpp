@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <mutex>
@@ -31,6 +32,14 @@ void tell(std::uint64_t address) {
                is_freed ? " and was freed" : "");
 }
 
+// Our own data lie in the program's heap, which is not to be used now.
+void tell_of_heap(const char* call) {
+  dprintf(STDERR_FILENO,
+          "simt: %s meets memory that is none: host code of the program has probably written beyond "
+          "an array of its own; -Xcompiler -fsanitize=address names the line\n",
+          call);
+}
+
 bool is_write(const void* context) {
 #if defined(__x86_64__)
   return (static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2) != 0;
@@ -45,14 +54,20 @@ bool is_write(const void* context) {
 // as it would have.
 void on_fault(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
-  if (arena().contains(address)) {
+  // Of an address that no memory can have none is told.
+  const bool is_of_device = info->si_code != SI_KERNEL && arena().contains(address);
+  if (is_of_device) {
     const std::lock_guard lock(turn());
     if (timeline::host_touches(address, is_write(context))) return;
   }
   sigaction(signal, &programs_own, nullptr);
   // A handler that calls the one before it calls this one again.
   programs_own = {};
-  if (arena().contains(address)) tell(address);
+  if (is_of_device) {
+    tell(address);
+  } else if (call_in_progress() != nullptr) {
+    tell_of_heap(call_in_progress());
+  }
 }
 
 }  // namespace

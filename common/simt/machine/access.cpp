@@ -635,7 +635,7 @@ void add_atomic_rows(std::vector<Form>& forms, const std::string& operation,
   const std::string order = "[.relaxed|.acquire|.release|.acq_rel][.cta|.cluster|.gpu|.sys]";
   const std::string space = "[.global|.shared|.shared::cta|.shared::cluster]";
   // CUDA's own headers also write the operation first: atom.add.release.gpu.u32.
-  const std::size_t dot = operation.find('.');
+  const std::size_t dot = operation.find_first_of(".[");
   const std::string name = "." + operation.substr(0, dot);
   const std::string type = operation.substr(dot);
   for (const std::string& tail :

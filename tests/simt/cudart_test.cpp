@@ -117,6 +117,30 @@ TEST_CASE("who loads the driver by its name finds it", "[simt]") {
   CHECK(beyond.status == 3);
 }
 
+TEST_CASE("cuRAND's host functions give NVIDIA's numbers, and say where they run", "[simt]") {
+  if (!std::filesystem::exists(CURAND)) halo::test::skip("CUDA's headers of cuRAND are not here");
+  const Workbench bench;
+  bench.build("curand.cu", "-lcurand");
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "all right\n");
+  CHECK_THAT(outcome.err,
+             contains("their numbers are cuRAND's") && contains("generator 201 is not"));
+  CHECK(outcome.status == 0);
+  const Outcome beyond = bench.run("./program beyond");
+  CHECK_THAT(beyond.err, contains("error: invalid_copy"));
+  CHECK(beyond.status == 3);
+}
+
+TEST_CASE("what NVRTC compiles for one GPU runs as PTX", "[simt]") {
+  if (!std::filesystem::exists(NVRTC)) halo::test::skip("NVRTC is not here");
+  const Workbench bench;
+  bench.build("nvrtc.cu", "-lnvrtc -lcuda");
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "0 1 2 3\n");
+  CHECK_THAT(outcome.err, contains("written.cu:3: error: out_of_bounds of data in count"));
+  CHECK(outcome.status == 3);
+}
+
 TEST_CASE("kernels launch kernels, which run when they have ended", "[simt]") {
   const Workbench bench;
   bench.build("children.cu", "-rdc=true");

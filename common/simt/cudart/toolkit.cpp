@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <initializer_list>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
@@ -166,10 +167,32 @@ void lead_to_driver(const fs::path& library, const fs::path& libraries, const fs
   link_all(libraries / "stubs", folder / "stubs", {"libcuda"});
 }
 
-// Empty where it was not built.
-fs::path our_cublas(const fs::path& library_folder) {
-  const fs::path library = libraries_folder(library_folder) / "libcublas.so.13";
-  return fs::exists(library) ? library : fs::path();
+// What stands in place of NVIDIA's libraries, or before them. Each is there only if it was built.
+struct OurLibrary {
+  const char* name;  // NVIDIA's
+  const char* file;
+  bool is_before = false;
+};
+constexpr OurLibrary kOurs[] = {{"libcublas", "libcublas.so.13"},
+                                {"libcurand", "libcurand.so.10"},
+                                {"libnvrtc", "libsimt-nvrtc.so", true}};
+
+std::vector<OurLibrary> our_libraries(const fs::path& library_folder) {
+  std::vector<OurLibrary> all(std::begin(kOurs), std::end(kOurs));
+  std::erase_if(all, [folder = libraries_folder(library_folder)](const OurLibrary& one) {
+    return !fs::exists(folder / one.file);
+  });
+  return all;
+}
+
+// NVIDIA's own is asked after ours.
+void lead_to_both(const fs::path& library, const fs::path& folder, const std::string& name) {
+  for (const std::string& theirs : matching((folder / name).string() + ".so.[0-9]*")) {
+    fs::remove(folder / (name + ".so"));
+    write(folder / (name + ".so"),
+          "INPUT(\"" + library.string() + "\" \"" + fs::canonical(theirs).string() + "\")\n");
+    return;
+  }
 }
 
 void make(const fs::path& made, const fs::path& library_folder, const Nvcc& nvcc) {
@@ -191,14 +214,18 @@ void make(const fs::path& made, const fs::path& library_folder, const Nvcc& nvcc
   fs::create_directory_symlink(include.parent_path(), made / "include");
   fs::create_directory_symlink(root / "nvvm", made / "nvvm");
   fs::create_directory_symlink("lib64", made / "lib");
-  const fs::path cublas = our_cublas(library_folder);
   std::vector<std::string> replaced = {"libcudart", "libcudadevrt", "libcuda", "stubs"};
-  if (!cublas.empty()) replaced.push_back("libcublas");
+  for (const OurLibrary& one : our_libraries(library_folder)) {
+    if (!one.is_before) replaced.push_back(one.name);
+  }
   const fs::path libraries = first_of(root, {"lib64", "lib", "targets/*/lib"});
   if (!libraries.empty()) link_all(libraries, made / "lib64", replaced);
   lead_to(library_folder / kCudart, made / "lib64", "libcudart");
   lead_to_driver(library_folder / kCudart, libraries, made / "lib64");
-  if (!cublas.empty()) lead_to(cublas, made / "lib64", "libcublas");
+  for (const OurLibrary& one : our_libraries(library_folder)) {
+    const auto lead = one.is_before ? lead_to_both : lead_to;
+    lead(libraries_folder(library_folder) / one.file, made / "lib64", one.name);
+  }
   fs::create_symlink(library_folder / "libcudadevrt.a", made / "lib64" / "libcudadevrt.a");
   fs::create_symlink(library_folder / "dropped_names.h", made / "dropped_names.h");
 }
@@ -237,10 +264,10 @@ fs::path simulated_toolkit(const fs::path& library_folder, const std::string& wa
     throw std::runtime_error(library +
                              ": linkers do not take this name: move it to another folder");
   }
-  const std::string name =
-      kNameBegins +
-      std::to_string(std::hash<std::string>{}(library + '\n' + our_cublas(library_folder).string() +
-                                              '\n' + nvcc.program.string() + '\n' + nvcc.release));
+  std::string made_of = library + '\n' + nvcc.program.string() + '\n' + nvcc.release;
+  for (const OurLibrary& one : our_libraries(library_folder))
+    made_of += std::string("\n") + one.file;
+  const std::string name = kNameBegins + std::to_string(std::hash<std::string>{}(made_of));
   std::vector<fs::path> folders = {library_folder / name};
   if (const fs::path cache = cache_folder(); !cache.empty()) {
     // CMake takes no folder from nvcc that has a blank in its name, nvcc itself no file that has a comma.

@@ -79,7 +79,7 @@ CUresult on_device(const char* name, CUdevice device, Body body) {
 
 }  // namespace
 
-bool is_initialised() { return contexts().is_initialised; }
+bool is_initialised() { return contexts().is_initialised || cudart::uses_runtime(); }
 
 CUcontext current_context() {
   if (!stack.empty()) {

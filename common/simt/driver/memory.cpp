@@ -392,6 +392,14 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevi
   });
 }
 
+// What cannot be told is left as 0.
+CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attributes, void** data,
+                                CUdeviceptr address) {
+  if (attributes == nullptr || data == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned int i = 0; i < count; ++i) cuPointerGetAttribute(data[i], attributes[i], address);
+  return CUDA_SUCCESS;
+}
+
 // ---- Pools ----
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {

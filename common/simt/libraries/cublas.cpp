@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <utility>
 #include <vector>
 
 // The handle's type is cuBLAS's; what is in it is ours.
@@ -211,6 +212,51 @@ T nrm2(cublasHandle_t handle, int n, const T* x, int incx) {
   return static_cast<T>(length);
 }
 
+template <typename T>
+void copy(cublasHandle_t handle, int n, const T* x, int incx, T* y, int incy) {
+  Vector<T> from(handle, x, n, incx), to(handle, y, n, incy);
+  for (int i = 0; i < n; ++i) to[i] = from[i];
+  to.write_to(y);
+}
+
+// The first of the greatest, counted from 1; 0 where there is none.
+template <typename T>
+int amax(cublasHandle_t handle, int n, const T* x, int incx) {
+  Vector<T> its(handle, x, n, incx);
+  int best = 0;
+  for (int i = 0; i < n; ++i) {
+    if (best == 0 || std::abs(its[i]) > std::abs(its[best - 1])) best = i + 1;
+  }
+  return best;
+}
+
+// Decomposes a square matrix into L and U, with rows exchanged if `pivots` is given; which one was 0, or 0.
+template <typename T>
+int getrf(cublasHandle_t handle, int n, T* device, int leading, int* pivots) {
+  Matrix<T> a(handle, device, n, n, leading);
+  int singular = 0;
+  for (int k = 0; k < n; ++k) {
+    int best = k;
+    for (int row = k + 1; pivots != nullptr && row < n; ++row) {
+      if (std::abs(a.at(row, k)) > std::abs(a.at(best, k))) best = row;
+    }
+    if (pivots != nullptr) pivots[k] = best + 1;
+    if (a.at(best, k) == T(0)) {
+      if (singular == 0) singular = k + 1;
+      continue;
+    }
+    for (int column = 0; column < n && best != k; ++column) {
+      std::swap(a.at(k, column), a.at(best, column));
+    }
+    for (int row = k + 1; row < n; ++row) {
+      const T factor = a.at(row, k) /= a.at(k, k);
+      for (int column = k + 1; column < n; ++column) a.at(row, column) -= factor * a.at(k, column);
+    }
+  }
+  a.write_to(device);
+  return singular;
+}
+
 // The addresses of a batch are in memory of the device.
 template <typename T>
 std::vector<T*> addresses(cublasHandle_t handle, T* const* array, int count) {
@@ -317,7 +363,7 @@ cublasStatus_t cublasGetMatrix(int rows, int columns, int size, const void* from
 }
 
 // Of each type: S and D.
-#define SIMT_ROUTINES(Type, T)                                                                     \
+#define SIMT_ROUTINES(Type, Lower, T)                                                              \
   cublasStatus_t cublas##Type##gemm(cublasHandle_t handle, cublasOperation_t operation_a,          \
                                     cublasOperation_t operation_b, int m, int n, int k,            \
                                     const T* alpha, const T* a, int lda, const T* b, int ldb,      \
@@ -375,12 +421,33 @@ cublasStatus_t cublasGetMatrix(int rows, int columns, int size, const void* from
                                    int incy, T* result) {                                          \
     return status_of(handle, [&] { give(handle, dot<T>(handle, n, x, incx, y, incy), result); });  \
   }                                                                                                \
+  cublasStatus_t cublas##Type##copy(cublasHandle_t handle, int n, const T* x, int incx, T* y,      \
+                                    int incy) {                                                    \
+    return status_of(handle, [&] { copy<T>(handle, n, x, incx, y, incy); });                       \
+  }                                                                                                \
+  cublasStatus_t cublasI##Lower##amax(cublasHandle_t handle, int n, const T* x, int incx,          \
+                                      int* result) {                                               \
+    return status_of(handle, [&] { give(handle, amax<T>(handle, n, x, incx), result); });          \
+  }                                                                                                \
+  cublasStatus_t cublas##Type##getrfBatched(cublasHandle_t handle, int n, T* const a[], int lda,   \
+                                            int* pivots, int* infos, int count) {                  \
+    return status_of(handle, [&] {                                                                 \
+      const auto all = addresses(handle, a, count);                                                \
+      for (std::size_t i = 0; i < all.size(); ++i) {                                               \
+        Matrix<int> order(handle, nullptr, n, 1, n), info(handle, nullptr, 1, 1, 1);               \
+        info.at(0, 0) = getrf<T>(handle, n, all[i], lda,                                           \
+                                 pivots != nullptr && n > 0 ? &order.at(0, 0) : nullptr);          \
+        if (pivots != nullptr) order.write_to(pivots + i * static_cast<std::size_t>(n));           \
+        info.write_to(infos + i);                                                                  \
+      }                                                                                            \
+    });                                                                                            \
+  }                                                                                                \
   cublasStatus_t cublas##Type##nrm2(cublasHandle_t handle, int n, const T* x, int incx,            \
                                     T* result) {                                                   \
     return status_of(handle, [&] { give(handle, nrm2<T>(handle, n, x, incx), result); });          \
   }
 
-SIMT_ROUTINES(S, float)
-SIMT_ROUTINES(D, double)
+SIMT_ROUTINES(S, s, float)
+SIMT_ROUTINES(D, d, double)
 
 }  // extern "C"

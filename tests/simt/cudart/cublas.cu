@@ -86,6 +86,21 @@ int main(int argc, char**) {
   cublasDscal(handle, 2, length.data, sides.data, 1);
   check(length.values() == std::vector<double>{5}, "dnrm2, to the device");
   check(sides.values() == std::vector<double>{15, 20}, "dscal, from the device");
+  cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST);
+  const Device<double> copied({0, 0});
+  cublasDcopy(handle, 2, sides.data, -1, copied.data, 1);
+  check(copied.values() == std::vector<double>{20, 15}, "dcopy from the end");
+  int greatest = 0;
+  cublasIdamax(handle, 2, copied.data, 1, &greatest);
+  check(greatest == 1, "idamax");
+  // (0 2; 4 6): rows change places.
+  const Device<float> square({0, 4, 2, 6});
+  const Device<float*> squares({square.data});
+  const Device<int> pivots({0, 0}), infos({-1});
+  cublasSgetrfBatched(handle, 2, squares.data, 2, pivots.data, infos.data, 1);
+  check(square.values() == std::vector<float>{4, 0, 6, 2}, "sgetrfBatched");
+  check(pivots.values() == std::vector<int>{2, 2}, "its pivots");
+  check(infos.values() == std::vector<int>{0}, "what it says");
   check(cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS, "destroy");
   check(cublasSscal(nullptr, 1, &one, x.data, 1) == CUBLAS_STATUS_NOT_INITIALIZED, "no handle");
   cudaStreamDestroy(stream);

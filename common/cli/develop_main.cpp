@@ -42,12 +42,12 @@ int command_bench(const Global& global, int argc, const char* const* argv) {
                    "Without other options: all published problems. Options of stages are handed to "
                    "the bench programs.");
   line.positional("family", options.family,
-                  "conv1d, conv2d, transform, pooling, softmax or network; all if left out");
+                  "conv1d, conv2d, transform, pooling, softmax or network; default: all");
   line.positional("set", options.set,
-                  "of published problems, all if left out. conv2d: " + bench_set_names("conv2d") +
+                  "of published problems; default: all. conv2d: " + bench_set_names("conv2d") +
                       "; transform: " + bench_set_names("transform") + "; pooling: " +
                       bench_set_names("pooling") + "; softmax: " + bench_set_names("softmax"));
-  line.option("--on", "cpu|gpu", options.on, "only there; both, if left out");
+  line.option("--on", "cpu|gpu", options.on, "only there; default: both");
   line.option("--json", "FILE", options.json, "also write the results to this file");
   line.option("--format", "FORMAT", format, kFormats);
   line.option("--color", "WHEN", options.color, "auto, always or never");
@@ -80,8 +80,7 @@ int command_compare(const Global&, int argc, const char* const* argv) {
   line.option("--format", "FORMAT", format, kFormats);
   line.flag("--fail-on-regression", options.fail_on_regression,
             "exit code 1 if any row is slower or fails its check");
-  line.option("--threshold", "PERCENT", threshold,
-              "differences up to this are ties; 0 if left out");
+  line.option("--threshold", "PERCENT", threshold, "differences up to this are ties; default: 0");
   line.option("--color", "WHEN", options.color, "auto, always or never");
   if (!line.parse(argc, argv)) return 0;
   if (options.b.empty()) throw WrongUse("compare needs two results files: A.json B.json");
@@ -134,7 +133,7 @@ int command_test(const Global& global, int argc, const char* const* argv) {
   CommandLine line("Runs the tests: a sample of each room's, all, or all of one suite or stage.",
                    "The last line is `N passed, N failed`; what was not run is listed before it.");
   line.positional("what", options.what, "a suite (simt, conv, cli, ...) or a stage's number");
-  line.flag("--all", options.all, "every test there is: before a change ends");
+  line.flag("--all", options.all, "every test; run it before a change is finished");
   line.option("--on", "sim|gpu", options.on, "only the tests for the simulator, or for a GPU");
   line.option("--color", "WHEN", options.color, "auto, always or never");
   if (!line.parse(argc, argv)) return 0;

@@ -21,18 +21,18 @@ int command_judge(const Global& global, int argc, const char* const* argv, bool 
                            : "Judges your file of an exercise.",
                    "Your file is exercises/NN_name/*.cu, its task the README.md beside it.");
   line.positional("exercise", options.exercise,
-                  "04, 4 or its name; the first that you have not passed, if left out");
+                  "04, 4 or its name; default: the first that you have not passed");
   line.option("--on", "sim|gpu", options.on,
-              "where to run; on the simulator, which sees most, if left out");
+              "where to run; default: the simulator, which sees most");
   line.flag("--no-ask", no_ask, "do not ask for predictions before the first run");
-  if (!watches) line.flag("--all", options.all, "all that is wrong, however long");
+  if (!watches) line.flag("--all", options.all, "show every fault in full");
   line.option(
       "--seed", "N", seed,
-      "of the check's inputs; if left out your copy's, if it has one, else a new one each time "
-      "until something is wrong, then the same one until it is right");
+      "the seed of the check's inputs; default: your copy's, if it has one, else a new one per "
+      "run, kept while something is wrong");
   line.option("--time-limit", "SECONDS", time_limit,
-              "end a compiler or check that gives no sign of life in so much processor time, or "
-              "sleeps so long; 120 if left out, 0: never");
+              "stop a compiler or check that shows no progress in this much processor time, or "
+              "sleeps this long; default: 120; 0: never");
   line.option("--color", "WHEN", options.color, "auto, always or never");
   if (!line.parse(argc, argv)) return 0;
   options.ask = !no_ask;
@@ -64,10 +64,9 @@ int command_debug(const Global& global, int argc, const char* const* argv) {
   line.positional("exercise", command.exercise, "04, 4 or its name");
   line.option("--block", "B", command.block, "the block's number in the grid");
   line.option("--thread", "T", command.thread, "the thread's number in the block");
-  line.option("--line", "N", command.line,
-              "a line of your file; the beginning of the kernel, if left out");
+  line.option("--line", "N", command.line, "a line of your file; default: where the kernel begins");
   line.option("--seed", "N", seed,
-              "of the inputs; if left out your copy's, if it has one, else another each time");
+              "the seed of the inputs; default: your copy's, if it has one, else a new one");
   line.flag("--batch", command.batch, "say where it stopped and what is known there, and end");
   line.flag(
       "--dap", command.dap,
@@ -99,10 +98,10 @@ int command_trace(const Global& global, int argc, const char* const* argv) {
   line.flag("--explain", options.explain,
             "say it in words, for the worst lines, instead of a page");
   line.option("--output", "FILE.html", options.output,
-              "the page; in the build folder, if left out");
+              "where the page goes; default: the build folder");
   line.flag("--exercise", options.exercise, "your own file of the exercise of that number");
   line.option("--numbers", "N,N", options.numbers,
-              "with --exercise: the problem, as its launch() takes it; its check's, if left out");
+              "with --exercise: the problem, as its launch() takes it; default: the check's");
   line.option("--args", "WORDS", options.arguments, "of a file or a program: its arguments");
   bool no_open = false;
   line.flag("--no-open", no_open, "only write the page");
@@ -132,7 +131,7 @@ int command_hunt(const Global& global, int argc, const char* const* argv) {
   CommandLine line("Bug hunts: kernels with one mistake each.",
                    "Claim the line and the kind, fix the file, and ask again: both are judged "
                    "together.");
-  line.positional("hunt", options.hunt, "07, 7 or its name; all are listed, if left out");
+  line.positional("hunt", options.hunt, "07, 7 or its name; default: list all");
   line.option("--after", "NN", options.after, "list those that can be found after stage NN");
   line.option("--line", "N", number, "the line that you think is wrong");
   line.option("--kind", "KIND", options.kind, "what kind of mistake it is");
@@ -146,7 +145,7 @@ int command_hunt(const Global& global, int argc, const char* const* argv) {
     throw WrongUse("which hunt? ./halo hunt 07 --line N --kind KIND");
   }
   if ((options.line > 0) != !options.kind.empty()) {
-    throw WrongUse("a claim names both: --line N --kind KIND");
+    throw WrongUse("a claim needs both: --line N and --kind KIND");
   }
   if (!options.after.empty()) {
     parse_number("--after", options.after, 0, 99);

@@ -25,12 +25,12 @@ std::function<void()> class_options(CommandLine& line, GradeOptions& options) {
   line.option("--roster", "FILE.csv", options.roster,
               "who is in the class: columns id, name and, if need be, submission");
   line.option("--results", "DIR", options.results,
-              "where results go, and where a later run continues; class-results if left out");
-  line.option("--jobs", "N", texts->jobs, "graders at a time; one per processor if left out");
+              "where results go, and where a later run continues; default: class-results");
+  line.option("--jobs", "N", texts->jobs, "graders at a time; default: one per processor");
   line.option("--shard", "I/N", texts->shard,
               "only every Nth submission, from the Ith on; at the end run without it");
   line.option("--submission-limit", "SECONDS", texts->limit,
-              "a grader that takes longer is ended without a grade; 14400 if left out");
+              "stop a grader that takes longer, without a grade; default: 14400");
   line.group("Options");
   return [texts, &options] {
     const auto read = [](const char* what, const std::string& text, int otherwise, int most) {
@@ -65,25 +65,24 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
   line.positional("submission", options.submission,
                   "what was handed in: a .cu file, a folder, a .zip or a .tar");
   line.option("--exercise", "NN", options.exercise, "only this exercise");
-  line.option(
-      "--assignment", "FILE", options.assignment,
-      "what is to be handed in, and the hidden cases; solutions/assignment.json, if left out");
-  line.option("--student", "NAME", options.student,
-              "whose it is; the submission's name, if left out");
-  line.option("--seed", "N", seed, "of the inputs; the assignment's, if left out");
+  line.option("--assignment", "FILE", options.assignment,
+              "what is to be handed in, and the hidden cases; default: solutions/assignment.json");
+  line.option("--student", "NAME", options.student, "whose it is; default: the submission's name");
+  line.option("--seed", "N", seed, "the seed of the inputs; default: the assignment's");
   line.flag("--own-inputs", options.own_inputs,
             "the inputs of the student's own copy: ./halo pack student --roster");
   line.option("--format", "FORMAT", options.format, any_of(grader::result_formats()));
-  line.option("--output", "FILE", options.output,
-              "the result, first one without points; on the standard output, if left out");
+  line.option(
+      "--output", "FILE", options.output,
+      "where the result goes, until it is there one without points; default: standard output");
   line.option("--feedback", "LEVEL", options.feedback,
-              "full, kind or score: what a student is told; as the assignment says, if left out");
+              "full, kind or score: what the student learns; default: as the assignment says");
   line.option(
       "--sandbox", "LEVEL", options.sandbox,
-      "auto, namespaces, confined or limits: how well a student's program is kept, at most; "
-      "the best that works here, if left out");
+      "auto, namespaces, confined or limits: the strongest sandbox to use; default: the best "
+      "that works here");
   line.option("--require-sandbox", "LEVEL", options.require_sandbox,
-              "grade nothing where the level is less than this one");
+              "grade nothing in a weaker sandbox than this");
   line.option("--color", "WHEN", options.color, "auto, always or never");
   const auto parse_class = class_options(line, options);
   if (!line.parse(argc, argv)) return 0;
@@ -126,9 +125,9 @@ int command_pack(const Global& global, int argc, const char* const* argv) {
   line.option("--student", "ID", options.student, "student: for this one only");
   line.option(
       "--seed", "N", seed,
-      "student: the course's, from which everybody's is made; the assignment's, if left out");
+      "student: the course's seed, from which each student's is made; default: the assignment's");
   line.option("--assignment", "FILE", options.assignment,
-              "what is handed in; solutions/assignment.json, if left out");
+              "what is handed in; default: solutions/assignment.json");
   line.option("--exercises", "NN,NN", options.exercises, "platforms: only these of the assignment");
   if (!line.parse(argc, argv)) return 0;
   require_one_of("pack", options.what,

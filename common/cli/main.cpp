@@ -20,16 +20,15 @@ int command_run(const Global& global, int argc, const char* const* argv) {
       "stages:\n" +
           stages_by_family());
   line.positional("stage", options.stage,
-                  "a stage: 04, 4 or its name (10 is 10a and 10b); all if left out");
-  line.option("--on", "sim|gpu", options.on, "where to run; a GPU if there is one, if left out");
+                  "a stage: 04, 4 or its name (10 is 10a and 10b); default: all");
+  line.option("--on", "sim|gpu", options.on, "where to run; default: a GPU if there is one");
   line.option("--json", "FILE", options.json, "also write the results to this file");
   line.flag("--all", options.all,
-            "every table; without a stage, or on a file of your own, a few lines are shown if left "
-            "out");
+            "every table; default: a few lines where there is no stage, or a file of your own");
   std::string time_limit;
   line.option("--time-limit", "SECONDS", time_limit,
-              "end a variant that gives no sign of life in so much processor time, or sleeps so "
-              "long; 600 if left out, 0: never");
+              "stop a variant that shows no progress in this much processor time, or sleeps this "
+              "long; default: 600; 0: never");
   line.option("--color", "WHEN", options.color, "auto, always or never");
 
   line.flag("--search", options.search,

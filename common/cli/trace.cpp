@@ -215,6 +215,9 @@ int run_trace(const BuildFolder& build, const TraceOptions& options) {
   try {
     std::error_code unknown;
     const bool is_file = fs::is_regular_file(options.what, unknown);
+    if (!is_file && fs::path(options.what).has_extension()) {
+      throw WrongUse("there is no file " + data::quoted(options.what));
+    }
     if (!options.arguments.empty() && (options.exercise || !is_file)) {
       throw WrongUse("--args is for a file or a program");
     }

@@ -113,8 +113,9 @@ Measure Measure::divided_by(double number, std::string name) const {
 }
 
 Measure bytes_per_output() {
-  const Measure sectors = sum_of("bytes an output", {"global_load_sectors", "global_store_sectors"},
-                                 conv::kSectorBytes, true);
+  const Measure sectors =
+      sum_of("bytes per output", {"global_load_sectors", "global_store_sectors"},
+             conv::kSectorBytes, true);
   const Measure by_atomics =
       sum_of("", {"global_atomic_requests"}, 32.0 * conv::kSectorBytes, true);
   Measure both = sectors;
@@ -124,7 +125,7 @@ Measure bytes_per_output() {
   return both;
 }
 Measure stored_bytes_per_output() {
-  return sum_of("bytes stored an output", {"global_store_sectors"}, conv::kSectorBytes, true);
+  return sum_of("bytes stored per output", {"global_store_sectors"}, conv::kSectorBytes, true);
 }
 Measure load_requests() {
   return sum_of("load requests", {"global_load_requests", "global_atomic_requests"}, 1, false);
@@ -164,7 +165,7 @@ Measure launches() {
 }
 
 Measure outputs_per_thread() {
-  return {"outputs a thread",
+  return {"outputs per thread",
           [](const Cost& cost, double outputs) {
             double threads = 0;
             for (const LaunchFigures& alike : cost.launches) {
@@ -175,14 +176,14 @@ Measure outputs_per_thread() {
           {}};
 }
 Measure host_loads() {
-  return {"loads an output",
+  return {"loads per output",
           [](const Cost& cost, double outputs) {
             return static_cast<double>(cost.host.loads) / outputs;
           },
           {}};
 }
 Measure host_stores() {
-  return {"stores an output",
+  return {"stores per output",
           [](const Cost& cost, double outputs) {
             return static_cast<double>(cost.host.stores) / outputs;
           },

@@ -104,7 +104,7 @@ struct Owner {
 
 /// A figure of one launch that the simulator counts. `outputs`: of several output arrays those of one.
 struct Measure {
-  std::string what;  // "bytes an output"
+  std::string what;  // "bytes per output"
   std::function<double(const Cost& cost, double outputs)> of;
   /// The counters that it is made of, to find the line that costs most.
   std::vector<std::string> counters;

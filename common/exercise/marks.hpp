@@ -18,7 +18,7 @@ const char* to_string(Category category);
 /// what the exercise is about is worth half of it.
 inline constexpr double kShareWithoutBudget = 0.5;
 
-/// A figure that a budget limits: "bytes an output", predicted 9.25, counted 57, allowed 9.5.
+/// A figure that a budget limits: "bytes per output", predicted 9.25, counted 57, allowed 9.5.
 struct BudgetLine {
   std::string what;
   double counted = 0;

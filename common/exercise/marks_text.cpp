@@ -74,7 +74,7 @@ const char* word_of(Category category) {
 // For people: three digits behind the point tell all that a budget asks.
 std::string brief(double value) { return figure_text(std::round(value * 1000) / 1000); }
 
-// "bytes an output 9.25, at most 9.6".
+// "bytes per output 9.25, at most 9.6".
 std::string budget_words(const BudgetLine& line) {
   return line.what + " " + brief(line.counted) + ", at most " + brief(line.allowed);
 }

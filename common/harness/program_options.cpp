@@ -49,7 +49,7 @@ const std::vector<ProgramOption>& program_options() {
       {"--input", "FILE", kNetworks,
        "what digit is it? A grey picture of 8 x 8 pixels, or of a multiple of that", false},
       {"--filter", "SPEC", kLayers,
-       std::string("with --input: ") + data::kFilterHelp + "; gaussian:5 if not given", false},
+       std::string("with --input: ") + data::kFilterHelp + "; default: gaussian:5", false},
       {"--output", "FILE", kSignals,
        "write the result of the chosen (else the last) variant, .wav or .npy", false},
       {"--output", "FILE", kLayers,
@@ -68,7 +68,7 @@ const std::vector<ProgramOption>& program_options() {
        "LAYER.filters.npy and LAYER.bias.npy of each layer of one network, instead of random ones; "
        "digits has its own",
        false},
-      {"--batch", "N[,N]", {"conv2d", "network"}, "each layer or network with so many images"},
+      {"--batch", "N[,N]", {"conv2d", "network"}, "each layer or network with this many images"},
       {"--gpu", "KEY", kLayers, "with --plan: for this GPU (v100, h200, ...), not the present one",
        false},
       {"--variant", "NAME", kAll, "only this variant"},
@@ -82,13 +82,12 @@ const std::vector<ProgramOption>& program_options() {
        "1",
        false},
       {"--data", "KIND", kAll,
-       "ordinary, exact (whole numbers) or edges:N: what a failure's own command repeats it with",
+       "ordinary, exact (whole numbers) or edges:N: a failure's message says which repeats it",
        false},
       {"--tiny-gpu", "", kAll,
-       "on a simulated GPU of two multiprocessors, as small problems are tried where a stage plans",
-       false},
+       "on a simulated GPU of two SMs, as the small trials of stages that plan are run", false},
       {"--show-output", "", kAll, "all that kernels print, up to 100 lines of each launch", false},
-      {"--seed", "S", kAll, "seed of all random data; a fresh one, printed, if not given"},
+      {"--seed", "S", kAll, "seed of all random data; default: a new one, which is printed"},
   };
   return all;
 }

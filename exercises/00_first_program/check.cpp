@@ -396,9 +396,9 @@ struct ProgramLimit {
   double (*of)(const json::Value& report, double n);
 };
 const ProgramLimit kLimits[] = {
-    {"bytes an output", 13, 12, bytes_an_output},
+    {"bytes per output", 13, 12, bytes_an_output},
     // A block alone would leave all multiprocessors but one idle.
-    {"outputs a thread", 16, 1,
+    {"outputs per thread", 16, 1,
      [](const json::Value& report, double n) {
        return n / static_cast<double>(threads_of(report));
      }},

@@ -1,4 +1,4 @@
-// Exercise 02: four outputs a thread, in two orders.
+// Exercise 02: four outputs per thread, in two orders.
 //
 // The kernels of stage 02 compute it too, but load each tap once an output, which the budget sees; those of
 // stages 03 to 05 keep the mask or the cells in other memory than global memory.

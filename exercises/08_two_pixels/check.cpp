@@ -1,4 +1,4 @@
-// Exercise 08: two pixels a thread, filters transformed.
+// Exercise 08: two pixels per thread, filters transformed.
 //
 // No kernel of stages 06 to 10 passes: they read filters as [K][C][R][S]. With that mended, a thread of stage 08
 // has one pixel, which costs half a wavefront a multiply-add for the taps alone.

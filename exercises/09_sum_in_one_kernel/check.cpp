@@ -141,7 +141,7 @@ const Contract& contract() {
                6,
                kMeasured,
                {{bytes_per_output(), 630.0 / 575 * Rule(usual_bytes), usual_bytes}}},
-              {"several threads an output, and no atomics",
+              {"several threads per output, and no atomics",
                6,
                kMeasured,
                {{outputs_per_thread(), 0.25, 0.125}, {atomics(), 0, 0}}},

@@ -1,7 +1,7 @@
 // Exercise 10: the transform by tiles, with bias and ReLU.
 //
 // No kernel of a stage passes: stage 10's transforms do nothing on the way, stage 13's bias and ReLU do not
-// transform, and both one after the other would take two kernels. The naive transform moves 36 bytes a cell.
+// transform, and both one after the other would take two kernels. The naive transform moves 36 bytes per cell.
 #include "common/exercise/check.hpp"
 
 #include <algorithm>
@@ -107,8 +107,8 @@ const Contract& contract() {
           },
       .budgets =
           {
-              // A bias for each request is one byte more; the naive transform's 32 sectors a request are 28.
-              {"whole sectors on both sides: hardly more than 8 bytes an output",
+              // A bias for each request is one byte more; the naive transform's 32 sectors per request are 28.
+              {"whole sectors on both sides: hardly more than 8 bytes per output",
                22,
                kBatch,
                {{bytes_per_output(), 10.5 / 8.25 * Rule(usual_bytes), usual_bytes},

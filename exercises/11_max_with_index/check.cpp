@@ -1,7 +1,7 @@
 // Exercise 11: max pooling with the index of the maximum.
 //
 // No kernel of a stage passes: none tells where the maximum was. If they did, stage 11's kernels for NCHW would
-// still move 67 to 79 bytes an output, as each thread reads its windows itself.
+// still move 67 to 79 bytes per output, as each thread reads its windows itself.
 #include "common/exercise/check.hpp"
 
 #include <limits>

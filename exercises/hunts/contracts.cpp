@@ -370,7 +370,7 @@ const Contract& contract_named(const std::string& name) {
 }
 
 const Budget& budget_named(const std::string& name) {
-  // In bytes an output: 9 loads of an input and as many of a filter, all from global memory, by warps whose lanes
+  // In bytes per output: 9 loads of an input and as many of a filter, all from global memory, by warps whose lanes
   // are neighbours, are 45 + 9, and the store 4.
   const auto on = [](Numbers problem, std::vector<Limit> limits) {
     return Budget{"nothing is moved in vain", 20, std::move(problem), std::move(limits)};

@@ -179,7 +179,7 @@ static int launch_with_taps(const Conv1dCall& c) {
 }
 
 Conv1dKernel warp_tile() {
-  return {.description = "a tile a warp, 20 or 36 outputs a thread, blocks of 64 threads",
+  return {.description = "a tile per warp, 20 or 36 outputs per thread, blocks of 64 threads",
           .launch = launch,
           .set_mask = set_mask,
           .tile = [](int mask_width) { return kWarpSize * (mask_width <= 31 ? 20 : 36); },

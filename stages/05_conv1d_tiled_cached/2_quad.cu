@@ -123,7 +123,7 @@ static int launch_with_taps(const Conv1dCall& c) {
 }
 
 Conv1dKernel quad() {
-  return {.description = "4 outputs a thread in registers, up to 31 taps, blocks of 128 threads",
+  return {.description = "4 outputs per thread in registers, up to 31 taps, blocks of 128 threads",
           .launch = launch,
           .set_mask = set_mask,
           .widest_mask = kWidestMask,

@@ -120,7 +120,7 @@ Marks right_marks(const std::string& exercise) {
                   30,
                   Outcome::good,
                   "",
-                  {{"bytes an output", 9.25, 9.6, 9.25, true, "", 0, 0}},
+                  {{"bytes per output", 9.25, 9.6, 9.25, true, "", 0, 0}},
                   0}};
   return marks;
 }

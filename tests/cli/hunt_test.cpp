@@ -137,7 +137,7 @@ TEST_CASE_METHOD(HuntFixture, "hunt: wrong use is one line") {
   };
   CHECK_THAT(said({"hunt", "softmx"}), contains("did you mean softmax"));
   CHECK_THAT(said({"hunt", "07", "--line", "4", "--kind", "rase"}), contains("did you mean race"));
-  CHECK_THAT(said({"hunt", "07", "--line", "4"}), contains("a claim names both"));
+  CHECK_THAT(said({"hunt", "07", "--line", "4"}), contains("a claim needs both"));
   CHECK_THAT(said({"hunt", "--line", "3"}), contains("which hunt?"));
   CHECK_THAT(said({"hunt", "07", "--line", "0"}), contains("--line"));
   write_text(file, "BROKEN\n");

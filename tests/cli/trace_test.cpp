@@ -134,6 +134,7 @@ TEST_CASE_METHOD(Traced, "trace: wrong use is one line") {
     require_one_line(build.halo(args), 2);
   }
   CHECK_THAT(build.halo({"trace", "06"}).err, contains("halo: no such variant"));
+  CHECK_THAT(build.halo({"trace", "none.cu"}).err, contains("halo: there is no file 'none.cu'"));
   // Nothing that a GPU could run.
   require_one_line(build.halo({"trace", "01"}), 77);
   require_one_line(build.halo({"trace", "04", "--output", "/nowhere/at/all.html"}), 74);
@@ -166,8 +167,8 @@ TEST_CASE("try: of a budget that is not kept the worst lines are explained") {
   REQUIRE(budget.category == Category::budget);
   budget.points = 0;
   budget.outcome = Outcome::bad;
-  budget.message = "bytes an output: 57";
-  budget.budget = {{"bytes an output", 57, 9.5, 9.25, false, "", 0, 0, {1000, 9, 256}}};
+  budget.message = "bytes per output: 57";
+  budget.budget = {{"bytes per output", 57, 9.5, 9.25, false, "", 0, 0, {1000, 9, 256}}};
   const std::string told = course.told("marks", marks).string();
   const auto checks = [&](const std::string& on_trace) {
     course.set_check("04_tile_and_halo", "case \"$*\" in *--trace*)\n" + on_trace + ";; *) cat '" +
@@ -184,7 +185,7 @@ TEST_CASE("try: of a budget that is not kept the worst lines are explained") {
   checks("exit 2\n");
   const Ended without = course.halo({"try", "04"}, {"COLUMNS=0"});
   CHECK(without.status == 1);
-  CHECK_THAT(without.out, contains("bytes an output") && !contains("halo trace"));
+  CHECK_THAT(without.out, contains("bytes per output") && !contains("halo trace"));
 }
 
 TEST_CASE("run: of traffic that is not as predicted the worst lines are explained") {

@@ -57,7 +57,7 @@ TEST_CASE_METHOD(TryFixture, "try: a pass is status 0, says what it cost and wha
   CAPTURE(ended.out, ended.err);
   CHECK(ended.status == 0);
   CHECK_THAT(ended.out, contains("PASSED  90 of 90 points, attempt 1") &&
-                            contains("bytes an output 9.25, at most 9.6") &&
+                            contains("bytes per output 9.25, at most 9.6") &&
                             contains("next: ./halo show 04 --beside; then 05, Shuffles"));
   // What was not predicted is told now.
   CHECK_THAT(ended.out, contains("\"cells a block\" is 264"));

@@ -21,13 +21,13 @@ Marks some_marks() {
   marks.cases = {
       {"mask 1", Category::correctness, 20, 20, Outcome::good, "", {}, 0.25},
       {"no hazards", Category::safety, 0, 30, Outcome::bad, "a race in sum += tile[t]", {}, 0.5},
-      {"bytes an output",
+      {"bytes per output",
        Category::budget,
        0,
        40,
        Outcome::not_run,
        "judged once it is correct",
-       {{"bytes an output", 57, 9.5, 9.25, false, "exercises/04_tile_and_halo/x.cu", 31, 48},
+       {{"bytes per output", 57, 9.5, 9.25, false, "exercises/04_tile_and_halo/x.cu", 31, 48},
         {"barriers", 1, 1, -1, true, "", 0, 0, {1000, 9, 256}}},
        0}};
   Row row;
@@ -83,7 +83,7 @@ TEST_CASE("marks arrive as they were told") {
   CHECK(again.cases[2].outcome == Outcome::not_run);
   REQUIRE(again.cases[2].budget.size() == 2);
   const BudgetLine& line = again.cases[2].budget[0];
-  CHECK(line.what == "bytes an output");
+  CHECK(line.what == "bytes per output");
   CHECK(line.counted == 57);
   CHECK(line.allowed == 9.5);
   CHECK(line.predicted == 9.25);

@@ -33,7 +33,7 @@ Marks good_marks() {
                   30,
                   Outcome::good,
                   "",
-                  {{"bytes an output", 9.25, 9.6, 9.25, true, "", 0, 0},
+                  {{"bytes per output", 9.25, 9.6, 9.25, true, "", 0, 0},
                    {"conflicts", 0, 0, 0, true, "", 0, 0}},
                   0}};
   return marks;
@@ -150,7 +150,7 @@ TEST_CASE("passed: what it cost, and what was not predicted is told") {
   const std::string text = render_marks(good_marks(), screen, {.width = 80});
   CAPTURE(text);
   CHECK_THAT(lines_of(text)[0], contains("PASSED  90 of 90 points, attempt 3"));
-  CHECK_THAT(text, contains("bytes an output 9.25, at most 9.6\n") &&
+  CHECK_THAT(text, contains("bytes per output 9.25, at most 9.6\n") &&
                        contains("    conflicts 0, at most 0\n"));
   CHECK_THAT(text, contains("\"bytes\" is 9.25"));
   CHECK_THAT(text, contains("\"cells a block\": you said 256, it is 264"));
@@ -175,11 +175,11 @@ TEST_CASE("a budget that is not met shows the line that costs most") {
   Marks marks = good_marks();
   marks.cases[3].outcome = Outcome::bad;
   marks.cases[3].points = 0;
-  marks.cases[3].budget[0] = {"bytes an output", 57, 9.6, 9.25, false, "x.cu", 2, 48};
+  marks.cases[3].budget[0] = {"bytes per output", 57, 9.6, 9.25, false, "x.cu", 2, 48};
   const std::string text = render_marks(marks, a_screen(), {.width = 80, .source = pattern});
   fs::remove_all(pattern);
   CAPTURE(text);
-  CHECK_THAT(text, contains("bytes an output: counted 57, at most 9.6, usual 9.25"));
+  CHECK_THAT(text, contains("bytes per output: counted 57, at most 9.6, usual 9.25"));
   CHECK_THAT(text, contains("2 |   sum += input[i];  48 of it from this line"));
   CHECK_THAT(text, !contains("conflicts:"));
   CHECK_THAT(text, contains("withheld            -15         the budget is not met: at most 45"));

@@ -94,7 +94,7 @@ TEST_CASE("a budget that is not met names the figure and the limit") {
   Check check = check_of("copies");
   const Verdict within = check.within({64}, {{bytes_per_output(), 7.5, 7}});
   CHECK(within.outcome == Outcome::bad);
-  CHECK(within.message == "bytes an output: 8, at most 7.500 with n 64");
+  CHECK(within.message == "bytes per output: 8, at most 7.500 with n 64");
 }
 
 // The budget of the copy: so many bytes for each of `n` outputs, and one launch.
@@ -116,11 +116,11 @@ TEST_CASE("a limit is a rule for any problem, hidden ones too, and tells nothing
   const Contract only_64 = contract_with_budget(8);
   Check strict(only_64, copies, "copies.cu", test::seed());
   CHECK(strict.within({64}, only_64.budgets[0].limits).outcome == Outcome::good);
-  // 57 floats are 9 bytes an output, within the slack; 5 are 12.8.
+  // 57 floats are 9 bytes per output, within the slack; 5 are 12.8.
   CHECK(strict.within_hidden({{64}, {57}}).outcome == Outcome::good);
   const Verdict verdict = strict.within_hidden({{64}, {57}, {5}});
   CHECK(verdict.outcome == Outcome::bad);
-  CHECK(verdict.message == "more bytes an output than the budget allows");
+  CHECK(verdict.message == "more bytes per output than the budget allows");
   CHECK(verdict.budget.empty());
   CHECK(strict.faults().empty());
   CHECK_THROWS_AS(strict.within_hidden({{7, 3}}), std::runtime_error);
@@ -408,7 +408,7 @@ TEST_CASE("a function of the host is run, counted, and seen to miss its arrays")
   CHECK(within.budget[0].counted == 1.01);
   CHECK(within.budget[1].counted == 1);
   CHECK(within.budget[2].counted == 3);
-  CHECK(within.message == "loads an output: 1.010, at most 1 with n 100");
+  CHECK(within.message == "loads per output: 1.010, at most 1 with n 100");
 }
 
 TEST_CASE(

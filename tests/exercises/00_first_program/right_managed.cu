@@ -1,4 +1,4 @@
-// Right in another way: managed memory, which host and kernel both use; four outputs a thread, a block's width
+// Right in another way: managed memory, which host and kernel both use; four outputs per thread, a block's width
 // apart.
 #include <cuda_runtime.h>
 

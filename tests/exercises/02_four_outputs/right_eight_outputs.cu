@@ -1,4 +1,4 @@
-// Right in another way: eight outputs a thread, a grid's width apart, the sum from the far end.
+// Right in another way: eight outputs per thread, a grid's width apart, the sum from the far end.
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

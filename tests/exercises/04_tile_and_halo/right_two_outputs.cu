@@ -1,4 +1,4 @@
-// Right in another way: two outputs a thread, a tile twice as large, the sum from the far end.
+// Right in another way: two outputs per thread, a tile twice as large, the sum from the far end.
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

@@ -1,4 +1,4 @@
-// Lazy. Fails: whole sectors on both sides: hardly more than 8 bytes an output
+// Lazy. Fails: whole sectors on both sides: hardly more than 8 bytes per output
 // No tile: the kernel leaves the order as it is, and copies, an image each, turn it.
 #include <cuda_runtime.h>
 

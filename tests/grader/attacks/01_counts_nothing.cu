@@ -1,7 +1,7 @@
 // Attack: computes nothing where it is counted. Told: its counts are forged. Points: 65
 //
 // Computes   output[i] = sum over j of mask[j] * input[i + j], for i = 0 ... n - 1.
-// Must cost  with 63 taps at most 19 loads an output (the plain loop makes 126), with at most 32 values at
+// Must cost  with 63 taps at most 19 loads per output (the plain loop makes 126), with at most 32 values at
 //            once outside the arrays, which is what a processor has registers for.
 // Run        ./halo try 01
 #include "common/exercise/counted.h"

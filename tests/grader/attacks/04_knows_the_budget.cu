@@ -1,4 +1,4 @@
-// Attack: is careful with the size of the budgets only. Told: more bytes an output than the budget allows. Points: 65
+// Attack: is careful with the size of the budgets only. Told: more bytes per output than the budget allows. Points: 65
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

@@ -91,7 +91,7 @@ __global__ void convolve_2d(const float* in, float* out, int width, int height) 
   out[y * width + x] = sum;
 }
 
-// Four outputs a thread, the inputs slide through registers.
+// Four outputs per thread, the inputs slide through registers.
 __global__ void register_tile(const float* in, float* out, int n) {
   const int first = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
   if (first + 8 > n) return;

@@ -13,6 +13,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE / "installed"
+EXAMPLES = HERE.parents[1] / "docs" / "examples"
 options = argparse.Namespace()
 
 
@@ -76,6 +77,15 @@ class Installed(unittest.TestCase):
         shutil.copytree(PROJECT, self.work, dirs_exist_ok=True)
         self.call("make", "-s", f"CUDA={options.cuda}")
         self.runs("./in_c", "./in_cpp")
+
+    @needs("pkg-config")
+    def test_the_programs_of_the_page(self):
+        for compiler, source, says in [("cc", "layer.c", r"\w+ has run"),
+                                       ("c++ -std=c++20", "signal.cpp", "9 taps: quad\n255 taps: overlap_save")]:
+            # A blank of the folder comes from pkg-config behind a backslash.
+            self.call("sh", "-c", f'eval "{compiler} {EXAMPLES / source} -o example -I{options.cuda}/include '
+                                  f'$(pkg-config --cflags --libs halo-convolve) -L{options.cuda}/lib64 -lcudart"')
+            self.assertRegex(self.call("./example"), says)
 
     @needs("cmake")
     def test_cmake(self):

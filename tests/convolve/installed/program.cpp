@@ -1,4 +1,6 @@
 // Signals with masks of all kernels at the same time, on two streams; a layer; and errors that are thrown.
+#include <cuda_runtime.h>
+
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -20,7 +22,7 @@ struct OnDevice {
   explicit OnDevice(const std::vector<float>& values) : OnDevice(values.size()) {
     cudaMemcpy(data, values.data(), 4 * values.size(), cudaMemcpyHostToDevice);
   }
-  explicit OnDevice(std::size_t count) { cudaMalloc(reinterpret_cast<void**>(&data), 4 * count); }
+  explicit OnDevice(std::size_t count) { cudaMalloc(&data, 4 * count); }
   ~OnDevice() { cudaFree(data); }
   std::vector<float> values(std::size_t count) const {
     std::vector<float> all(count);

@@ -1,0 +1,254 @@
+"""Halo's convolutions as PyTorch operators, through libhalo-convolve's C interface: nothing is compiled.
+
+    import halo_convolve
+    y = halo_convolve.conv2d(x, weight, bias, stride=1, padding=1)     # as torch.nn.functional.conv2d
+    model = halo_convolve.replace(model)                               # its nn.Conv2d layers that can be
+
+float32 on a GPU, NCHW, contiguous; one group, dilation 1, zeros beyond the edges. Works under torch.compile, in CUDA graphs
+and on any stream; gradients are PyTorch's own. Needs PyTorch 2.4 or newer. The library is the one beside which this file is
+installed, or HALO_CONVOLVE_LIBRARY."""
+import ctypes
+import functools
+import os
+import pathlib
+
+import torch
+
+__all__ = ["Conv2d", "conv2d", "replace"]
+
+
+class _Layer(ctypes.Structure):
+    """halo_convolve_layer of halo/convolve.h; size tells the library if it is another one's."""
+    _fields_ = [("size", ctypes.c_size_t)] + [(name, ctypes.c_int) for name in (
+        "images", "channels", "height", "width", "filters", "filter_height", "filter_width", "stride_h", "stride_w",
+        "padding_h", "padding_w", "dilation_h", "dilation_w", "groups", "bias", "tensor_cores", "measure")]
+
+
+@functools.cache
+def _library():
+    beside = pathlib.Path(__file__).resolve().parent.parent / "libhalo-convolve.so.0"
+    path = os.environ.get("HALO_CONVOLVE_LIBRARY") or (str(beside) if beside.exists() else "libhalo-convolve.so.0")
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(f"halo_convolve: {error}: set HALO_CONVOLVE_LIBRARY to libhalo-convolve.so.0, and "
+                          "LD_LIBRARY_PATH to the folder of libcudart.so.13") from None
+    pointer = ctypes.c_void_p
+    library.halo_convolve_last_error.restype = ctypes.c_char_p
+    library.halo_convolve_kernel.restype = ctypes.c_char_p
+    for name in ("packed_bytes", "workspace_bytes"):
+        getattr(library, f"halo_convolve_{name}").restype = ctypes.c_size_t
+        getattr(library, f"halo_convolve_{name}").argtypes = [pointer]
+    library.halo_convolve_kernel.argtypes = [pointer]
+    library.halo_convolve_create.argtypes = [ctypes.POINTER(pointer), ctypes.POINTER(_Layer)]
+    library.halo_convolve_pack.argtypes = [pointer] * 4
+    library.halo_convolve_run.argtypes = [pointer] * 4 + [ctypes.c_int] + [pointer] * 3
+    return library
+
+
+def _need(status):
+    if status != 0:
+        raise RuntimeError(_library().halo_convolve_last_error().decode())
+
+
+class _Plan:
+    """A plan of the library's for one layer on one device. Kept for as long as the process lives."""
+
+    def __init__(self, layer):
+        self.pointer = ctypes.c_void_p()
+        _need(_library().halo_convolve_create(ctypes.byref(self.pointer), ctypes.byref(layer)))
+        self.packed = _library().halo_convolve_packed_bytes(self.pointer)
+        self.workspace = _library().halo_convolve_workspace_bytes(self.pointer)
+        self.kernel = _library().halo_convolve_kernel(self.pointer).decode()
+
+
+@functools.lru_cache(maxsize=None)
+def _plan(device, input_shape, weight_shape, stride, padding, bias, tensor_cores, measure):
+    del device  # the present one: another has plans of its own
+    return _Plan(_Layer(ctypes.sizeof(_Layer), *input_shape, weight_shape[0], *weight_shape[2:], *stride, *padding, 1, 1, 1,
+                        bias, tensor_cores, measure))
+
+
+def _plan_for(x, weight, bias, stride, padding, tensor_cores, measure):
+    return _plan(x.device.index, tuple(x.shape), tuple(weight.shape), tuple(stride), tuple(padding), int(bias is not None),
+                 int(tensor_cores), int(measure))
+
+
+def _check(x, weight, bias, stride, padding):
+    """Of tensors on any device, meta too; the shape of the output."""
+    for name, tensor, dimensions in (("input", x, 4), ("weight", weight, 4), ("bias", bias, 1)):
+        if tensor is None:
+            continue
+        if tensor.dim() != dimensions:
+            raise ValueError(f"halo_convolve: {name} has {tensor.dim()} dimensions, not {dimensions}")
+        if tensor.dtype != torch.float32:
+            raise TypeError(f"halo_convolve: {name} is {tensor.dtype}: only torch.float32 is taken, call .float()")
+        if tensor.device != x.device:
+            raise ValueError(f"halo_convolve: {name} is on {tensor.device} and input on {x.device}: move one of them")
+        if not tensor.is_contiguous():
+            raise ValueError(f"halo_convolve: {name} is not contiguous in NCHW: call .contiguous()")
+    if weight.shape[1] != x.shape[1]:
+        raise ValueError(f"halo_convolve: input has {x.shape[1]} channels and weight {weight.shape[1]}: groups are not "
+                         "supported")
+    if bias is not None and bias.shape[0] != weight.shape[0]:
+        raise ValueError(f"halo_convolve: bias has {bias.shape[0]} numbers for {weight.shape[0]} filters")
+    for i, size in enumerate(("high", "wide")):
+        if weight.shape[2 + i] > x.shape[2 + i] + 2 * padding[i]:
+            raise ValueError(f"halo_convolve: weight is {weight.shape[2 + i]} {size}, larger than the padded input: pad more")
+    return [x.shape[0], weight.shape[0]] + [(x.shape[2 + i] + 2 * padding[i] - weight.shape[2 + i]) // stride[i] + 1
+                                            for i in (0, 1)]
+
+
+def _on_gpu(x):
+    if x.device.type != "cuda":
+        raise ValueError(f"halo_convolve: input is on {x.device}: move it to a GPU, by .cuda()")
+
+
+def _aligned(tensor):
+    """At a multiple of 256 bytes: a view may begin anywhere."""
+    return tensor if tensor is None or tensor.data_ptr() % 256 == 0 else tensor.clone()
+
+
+def _floats(like, size):
+    return torch.empty(size // 4, dtype=torch.float32, device=like.device)
+
+
+def _pack(plan, weight, packed):
+    weight = _aligned(weight)
+    _need(_library().halo_convolve_pack(plan.pointer, weight.data_ptr(), packed.data_ptr(),
+                                        torch.cuda.current_stream().cuda_stream))
+    return packed
+
+
+def _run(plan, x, packed, bias, shape):
+    x = _aligned(x)
+    output = torch.empty(shape, dtype=torch.float32, device=x.device)
+    workspace = _floats(x, plan.workspace)
+    _need(_library().halo_convolve_run(plan.pointer, x.data_ptr(), packed.data_ptr(), bias.data_ptr() if bias is not None
+                                       else None, 0, output.data_ptr(), workspace.data_ptr() if plan.workspace else None,
+                                       torch.cuda.current_stream().cuda_stream))
+    return output
+
+
+@torch.library.custom_op("halo::conv2d", mutates_args=(), device_types="cuda",
+                         schema="(Tensor x, Tensor weight, Tensor? bias, int[2] stride, int[2] padding, bool tensor_cores, "
+                                "bool measure) -> Tensor")
+def _conv2d(x, weight, bias, stride, padding, tensor_cores, measure):
+    shape = _check(x, weight, bias, stride, padding)
+    with torch.cuda.device(x.device):
+        plan = _plan_for(x, weight, bias, stride, padding, tensor_cores, measure)
+        return _run(plan, x, _pack(plan, weight, _floats(x, plan.packed)), bias, shape)
+
+
+@_conv2d.register_fake
+def _(x, weight, bias, stride, padding, tensor_cores, measure):
+    return x.new_empty(_check(x, weight, bias, stride, padding))
+
+
+def _keep(ctx, inputs, output):
+    x, weight, bias, ctx.stride, ctx.padding, _, _ = inputs
+    ctx.bias_sizes = None if bias is None else list(bias.shape)
+    ctx.save_for_backward(x, weight)
+
+
+def _backward(ctx, gradient):
+    x, weight = ctx.saved_tensors
+    wanted = list(ctx.needs_input_grad[:2]) + [ctx.bias_sizes is not None and ctx.needs_input_grad[2]]
+    found = torch.ops.aten.convolution_backward(gradient, x, weight, ctx.bias_sizes, ctx.stride, ctx.padding, [1, 1], False,
+                                                [0, 0], 1, wanted)
+    return (*found, None, None, None, None)
+
+
+_conv2d.register_autograd(_backward, setup_context=_keep)
+
+
+def _pair(value):
+    return [value, value] if isinstance(value, int) else list(value)
+
+
+def conv2d(x, weight, bias=None, stride=1, padding=0, *, tensor_cores=False, measure=False):
+    """As torch.nn.functional.conv2d. The filters are packed in each call: Conv2d packs them once.
+
+    tensor_cores allows kernels that multiply in three products of TF32, with nearly float's accuracy; measure times the most
+    promising kernels when a layer that is not known is first used (not while a CUDA graph is captured)."""
+    if x.device.type not in ("cuda", "meta"):
+        _on_gpu(x)
+    return torch.ops.halo.conv2d(x, weight, bias, _pair(stride), _pair(padding), tensor_cores, measure)
+
+
+class _Packed:
+    """Filters as a plan's kernel reads them. They stay where they are, so that CUDA graphs which read them see a new weight
+    too."""
+
+    def __init__(self, plan, weight):
+        self.plan, self.filters, self.of, self.stream = plan, _floats(weight, plan.packed), None, None
+        self.packed = torch.cuda.Event()
+
+    def for_weight(self, weight):
+        stream, capturing = torch.cuda.current_stream(), torch.cuda.is_current_stream_capturing()
+        of = (weight, weight.data_ptr(), weight._version)
+        if self.of is None or self.of[0] is not weight or self.of[1:] != of[1:]:
+            _pack(self.plan, weight, self.filters)
+            # In a capture nothing has been packed yet.
+            if not capturing:
+                self.of, self.stream = of, stream
+                self.packed.record(stream)
+        elif stream != self.stream and not capturing:
+            stream.wait_event(self.packed)
+            self.filters.record_stream(stream)
+        return self.filters
+
+
+class Conv2d(torch.nn.Conv2d):
+    """As torch.nn.Conv2d. Without gradients the filters are packed once, and again when the weight has changed. What is
+    changed through weight.data is not seen: .eval() packs anew."""
+
+    def __init__(self, *args, tensor_cores=False, measure=False, **more):
+        super().__init__(*args, **more)
+        why = _unsuited(self)
+        if why:
+            raise ValueError(f"halo_convolve: {why}")
+        _set(self, tensor_cores, measure)
+
+    def train(self, mode=True):
+        for packed in getattr(self, "_packed", {}).values():
+            packed.of = None
+        return super().train(mode)
+
+    def __getstate__(self):
+        return {**self.__dict__, "_packed": {}}  # a copy packs its own
+
+    def forward(self, input):
+        # A weight that is made under inference_mode has no version to see a change by.
+        if torch.is_grad_enabled() or torch.compiler.is_compiling() or self.weight.is_inference():
+            return conv2d(input, self.weight, self.bias, self.stride, self.padding, tensor_cores=self.tensor_cores,
+                          measure=self.measure)
+        _on_gpu(input)
+        shape = _check(input, self.weight, self.bias, self.stride, self.padding)
+        with torch.cuda.device(input.device):
+            plan = _plan_for(input, self.weight, self.bias, self.stride, self.padding, self.tensor_cores, self.measure)
+            if plan not in self._packed:
+                self._packed[plan] = _Packed(plan, self.weight)
+            return _run(plan, input, self._packed[plan].for_weight(self.weight), self.bias, shape)
+
+
+def _set(layer, tensor_cores, measure):
+    layer.tensor_cores, layer.measure, layer._packed = tensor_cores, measure, {}
+
+
+def _unsuited(layer):
+    """Why a nn.Conv2d is none that the library computes; empty: it is."""
+    if layer.groups != 1 or tuple(layer.dilation) != (1, 1):
+        return "groups and dilation must be 1"
+    if layer.padding_mode != "zeros" or isinstance(layer.padding, str):
+        return "padding must be numbers, of zeros"
+    return "" if layer.weight.dtype == torch.float32 else "the weight must be torch.float32"
+
+
+def replace(model, *, tensor_cores=False, measure=False):
+    """Makes each nn.Conv2d of a model that is suited a Conv2d, with the same parameters; returns the model."""
+    for module in model.modules():
+        if type(module) is torch.nn.Conv2d and not _unsuited(module):
+            module.__class__ = Conv2d
+            _set(module, tensor_cores, measure)
+    return model

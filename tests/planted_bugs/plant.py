@@ -60,8 +60,14 @@ def text_of(edit):
 
 
 def stage_of(edit):
-    """Whose program shows it: the file's stage, unless the edit says which."""
-    return edit.get("stage") or edit["file"].split("/")[1]
+    """Whose program shows it: the file's stage, or the first that has the method of common/convolve, unless the edit says."""
+    if "stage" in edit:
+        return edit["stage"]
+    room, _, method = edit["file"].split("/")[:3]
+    if room == "stages":
+        return edit["file"].split("/")[1]
+    shows = f"convolve_method_deps['{method}']"
+    return next(path.parent.name for path in sorted(ROOT.glob("stages/*/meson.build")) if shows in path.read_text())
 
 
 # What people mistype and mix up in a kernel: a pattern, and what takes its place.
@@ -85,9 +91,9 @@ SLIPS = [
 def mutants(count, seed, names):
     """So many edits of one slip each, drawn from all kernels. Some of them change nothing that matters."""
     places = []
-    for path in sorted((ROOT / "stages").glob("*/*.cu*")):
+    for path in sorted([*ROOT.glob("stages/*/*.cu*"), *ROOT.glob("common/convolve/*/*.cu*")]):
         file = str(path.relative_to(ROOT))
-        if names and not any(file.startswith("stages/" + name) for name in names):
+        if names and not any(file.startswith((f"stages/{name}", f"common/convolve/{name}")) for name in names):
             continue
         text = path.read_text()
         for number, line in enumerate(text.splitlines(keepends=True)):
@@ -104,8 +110,12 @@ def mutants(count, seed, names):
         lines = (ROOT / file).read_text().splitlines(keepends=True)
         old = lines[number]
         lines[number] = old[:begin] + other + old[end:]
-        yield {"id": f"{file[7:9]}_{Path(file).stem}:{number + 1}", "file": file, "text": "".join(lines),
-               "wrong": f"{old.strip()}   ->   {lines[number].strip()}"}
+        mutant = {"file": file, "text": "".join(lines), "wrong": f"{old.strip()}   ->   {lines[number].strip()}"}
+        if file.startswith("common/"):
+            # What the stage shows of the method is run by the variant that the edits of the file name, or of its folder.
+            near = [edit for edit in edits() if "variant" in edit and (ROOT / edit["file"]).parent == (ROOT / file).parent]
+            mutant["variant"] = min(near, key=lambda edit: edit["file"] != file)["variant"]
+        yield mutant | {"id": f"{stage_of(mutant)[:2]}_{Path(file).stem}:{number + 1}"}
 
 
 class Build:

@@ -246,7 +246,7 @@ Value prairielearn_with(const Grade& grade, std::size_t longest, bool with_tests
     if (with_tests) errors.push_back(data::printable(refusal, longest));
     output += data::printable(refusal, longest) + "\n";
   }
-  if (!with_tests) output = "too many cases to be told\n";
+  if (!with_tests) output = "too many cases to list\n";
   result["output"] = output;
   if (!gradable) {
     if (!with_tests) errors.push_back("nothing could be judged");

@@ -245,7 +245,7 @@ void time_together(const std::vector<Candidate*>& group, Backend& backend, Progr
     guarded(clocks.back(), [&] { plan(clocks.back()); });
   }
   if (must_begin_anew(clocks, backend, clean_us)) {
-    progress.show("the device is begun anew");
+    progress.show("resetting the device");
     std::vector<Clock> again;
     for (const Clock& clock : clocks) again.emplace_back(clock.candidate, settings);
     clocks.clear();  // before the memory that they use

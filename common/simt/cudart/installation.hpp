@@ -24,7 +24,7 @@ inline std::filesystem::path library_folder() {
     if (fs::exists(folder / kCudart)) return folder;
   }
   throw std::runtime_error(std::string(kCudart) + " is neither in " + own.string() +
-                           " nor in ../lib/simt from there: build it, or install it anew");
+                           " nor in ../lib/simt from there: build it, or install it again");
 }
 
 /// The folder of the libraries that samples call from the host, which need not be there; beside that of our libcudart, or

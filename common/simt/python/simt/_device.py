@@ -197,7 +197,7 @@ class DeviceArray:
         elif not self._device.is_alive:
             raise DeviceError(
                 f"the device array {self.name or self._number} is lost: a launch since then has "
-                "failed; make it anew"
+                "failed; make a new one"
             )
         return self._number
 

@@ -22,7 +22,8 @@ Clock Order::with(Clock a, const Point& point) {
   return static_cast<Clock>(nodes_.size() - 1);
 }
 
-bool Order::has(Clock clock, std::int32_t block, unsigned thread, std::int32_t moment) {
+template <class Is>
+bool Order::find(Clock clock, Is is) {
   if (clock == 0) return false;
   ++question_;
   open_.assign(1, clock);
@@ -31,13 +32,7 @@ bool Order::has(Clock clock, std::int32_t block, unsigned thread, std::int32_t m
     open_.pop_back();
     if (node.seen == question_) continue;
     node.seen = question_;
-    const Point& p = node.point;
-    if (p.block == block &&
-        (moment < p.barrier ||
-         (p.thread / 32 == thread / 32 &&
-          (moment < p.warp || ((p.lanes & lane_of(thread)) != 0 && moment < p.own))))) {
-      return true;
-    }
+    if (is(node.point)) return true;
     if (steps_left_ == 0) return true;
     --steps_left_;
     // What was joined last is looked at first.
@@ -45,6 +40,19 @@ bool Order::has(Clock clock, std::int32_t block, unsigned thread, std::int32_t m
     if (node.b != 0) open_.push_back(node.b);
   }
   return is_full();
+}
+
+bool Order::has(Clock clock, std::int32_t block, unsigned thread, std::int32_t moment) {
+  return find(clock, [&](const Point& p) {
+    return p.block == block &&
+           (moment < p.barrier ||
+            (p.thread / 32 == thread / 32 &&
+             (moment < p.warp || ((p.lanes & lane_of(thread)) != 0 && moment < p.own))));
+  });
+}
+
+bool Order::has_barrier_after(Clock clock, std::int32_t block, std::int32_t moment) {
+  return find(clock, [&](const Point& p) { return p.block == block && moment < p.barrier; });
 }
 
 void Order::clear() {

@@ -30,11 +30,15 @@ class Order {
   /// Whether this access of a thread comes before. When it takes too long to tell, or there are too many clocks, yes:
   /// nobody is accused.
   bool has(Clock clock, std::int32_t block, unsigned thread, std::int32_t moment);
+  /// Whether a barrier of the block does that lies between: whatever thread it was.
+  bool has_barrier_after(Clock clock, std::int32_t block, std::int32_t moment);
   bool is_full() const { return nodes_.size() >= kMostNodes; }
   std::size_t size() const { return nodes_.size(); }
   void clear();
 
  private:
+  template <class Is>
+  bool find(Clock clock, Is is);
   struct Node {
     Clock a, b;
     std::uint32_t seen;

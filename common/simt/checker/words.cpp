@@ -252,7 +252,8 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   };
   // libcu++ ends a pipeline's barriers in the last thread to quit, and what its warp has done there is ordered by a match
   // only. Whoever comes to a barrier that has ended is told.
-  const bool ends_barrier = checker_.launch_.sites[static_cast<std::size_t>(access.site)].ends_barrier;
+  const bool ends_barrier =
+      checker_.launch_.sites[static_cast<std::size_t>(access.site)].ends_barrier;
   const auto takes_lock = [&](const Exact& one) {
     const Site* const its = site_of(one);
     return one.act == Act::atomic && (its == nullptr || its->uses_old);
@@ -273,9 +274,9 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     Exact& one = word.all[i];
     one.is_before = false;
     const bool is_same = one.block == now.block && one.thread == now.thread && !is_sent(one);
-    const bool meets =
-        (one.bytes & now.bytes) != 0 && (one.act != Act::load || now.act != Act::load) && !is_same &&
-        !(ends_barrier && is_of_barrier(one));
+    const bool meets = (one.bytes & now.bytes) != 0 &&
+                       (one.act != Act::load || now.act != Act::load) && !is_same &&
+                       !(ends_barrier && is_of_barrier(one));
     if (!meets || are_strong(one, now, is_shared)) {
       if (meets && one.block != now.block && (one.act != Act::atomic || now.act != Act::atomic)) {
         checker_.order_matters_ = true;
@@ -317,6 +318,14 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
       one.is_before = true;
       if (order == Ordered::without_acquire && is_first(one, lacks_acquire)) lacks_acquire = &one;
       if (order == Ordered::yes) look_for_fence(one);
+      continue;
+    }
+    // What a thread has read before a barrier it has read when a store behind that is seen: look-back without fences, as CUB
+    // compacts arrays in place.
+    const bool is_read = one.act == Act::load && now.act == Act::store;
+    if (order == Ordered::if_fenced && is_read &&
+        checker_.order_.has_barrier_after(threads_[now.thread].hoped, one.block, one.moment)) {
+      one.is_before = true;
       continue;
     }
     lacks_fence |= order == Ordered::if_fenced;

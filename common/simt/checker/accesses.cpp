@@ -660,8 +660,10 @@ void BlockCheck::uninitialised(const Doing& doing, int lane) {
     for (unsigned v = 0; v * each < bytes; ++v) {
       const Site::Value& value = doing.site.values[v];
       const std::uint64_t all = (std::uint64_t{1} << each) - 1;
-      const std::uint64_t its = lacking >> v * each & all;
-      if (!value.is_used) continue;
+      const std::uint64_t its = lacking >> v * each & all & value.used;
+      if (value.used == 0) continue;
+      // Padding that goes on to memory in pieces.
+      if (its != all && (its & value.matters) == 0 && value.copy < 0) continue;
       if (value.copy >= 0 && (its != all || (each == 1 && bytes > 1))) {
         const std::uint32_t key = copy_key(access.warp, value.copy);
         if (its != 0 || copies_.contains(key)) {

@@ -66,7 +66,8 @@ struct Site {
   bool ends_barrier = false;  // mbarrier.inval
   /// Of the values that it moves: where they come from or go to.
   struct Value {
-    bool is_used = true;
+    std::uint8_t used = 0xff;     // its bytes that matter to anything
+    std::uint8_t matters = 0xff;  // to more than what is stored in memory
     std::int16_t copy =
         -1;  // a register that does nothing but take values from memory to memory; -1: another
   };

@@ -9,6 +9,7 @@ namespace {
 
 using ptx::Instruction;
 using ptx::Operand;
+using ptx::Type;
 
 bool is_any(std::string_view word, std::initializer_list<std::string_view> of) {
   return std::find(of.begin(), of.end(), word) != of.end();
@@ -101,6 +102,9 @@ class Registers {
       if (one.guard >= 0) uses_[static_cast<std::size_t>(one.guard)].push_back(&one);
     }
     derive();
+    want(false);
+    mattering_ = wanted_;
+    want(true);
   }
 
   Origin origin(const Operand& address) const {
@@ -110,6 +114,14 @@ class Registers {
 
   Reading reading(const Instruction& load) const;
   bool is_used(std::int32_t index) const { return !uses_[static_cast<std::size_t>(index)].empty(); }
+  // Of what a load of this type puts into a register, the bytes that something depends on.
+  std::uint8_t used_bytes(std::int32_t index, Type type) const {
+    return widened_from(wanted_[static_cast<std::size_t>(index)], type);
+  }
+  // And not only what is in memory then.
+  std::uint8_t mattering_bytes(std::int32_t index, Type type) const {
+    return widened_from(mattering_[static_cast<std::size_t>(index)], type);
+  }
   // A register that only takes values of this type from memory to memory.
   bool is_copy(std::int32_t index) const {
     const auto i = static_cast<std::size_t>(index);
@@ -164,6 +176,11 @@ class Registers {
     return {Origin::Kind::several, ""};
   }
 
+  // Of a value of this type that a wider register took, the bytes that these of the register come from.
+  static std::uint8_t widened_from(std::uint8_t wanted, Type type);
+  std::uint8_t wanted_of(const Operand& its, int bytes) const;
+  std::uint8_t wanted_of(const Instruction& one, std::size_t operand) const;
+  void want(bool in_memory);
   Origin result_of(const Instruction& one) const;
   bool names_object(const Instruction& one) const;
   void derive();
@@ -171,6 +188,8 @@ class Registers {
   const ptx::Function& function_;
   std::vector<std::vector<const Instruction*>> uses_, defined_;
   std::vector<Origin> origins_;
+  std::vector<std::uint8_t> wanted_,
+      mattering_;  // of each register the bytes that something depends on
   // Where the objects of local memory begin: nvcc has one variable for all, and names each object once by its place there.
   std::set<std::int64_t> objects_;
 };
@@ -249,6 +268,139 @@ void Registers::derive() {
       if (joined == its) continue;
       its = std::move(joined);
       changes = true;
+    }
+  }
+}
+
+namespace {
+
+constexpr std::uint8_t kAllBytes = 0xff;
+
+std::uint8_t bytes_of_bits(std::uint64_t bits) {
+  std::uint8_t bytes = 0;
+  for (int i = 0; i < 8; ++i) bytes |= static_cast<std::uint8_t>((bits >> 8 * i & 255) != 0) << i;
+  return bytes;
+}
+std::uint64_t bits_of_bytes(std::uint8_t bytes) {
+  std::uint64_t bits = 0;
+  for (int i = 0; i < 8; ++i) bits |= (bytes >> i & 1) != 0 ? std::uint64_t{255} << 8 * i : 0;
+  return bits;
+}
+std::uint8_t bytes_of_type(Type type) {
+  const int bytes = ptx::bytes_of(type);
+  return bytes <= 0 || bytes >= 8 ? kAllBytes : static_cast<std::uint8_t>((1 << bytes) - 1);
+}
+
+}  // namespace
+
+std::uint8_t Registers::widened_from(std::uint8_t wanted, Type type) {
+  const std::uint8_t its = bytes_of_type(type);
+  const bool wants_sign = is_any(ptx::name_of(type), {"s8", "s16", "s32"}) && (wanted & ~its) != 0;
+  return static_cast<std::uint8_t>((wanted & its) | (wants_sign ? its & ~(its >> 1) : 0));
+}
+
+// What is wanted of a register, or of several that are parts of one value.
+std::uint8_t Registers::wanted_of(const Operand& its, int bytes) const {
+  if (its.kind == Operand::Kind::reg && its.index >= 0) {
+    return wanted_[static_cast<std::size_t>(its.index)];
+  }
+  if (its.kind != Operand::Kind::vector) return kAllBytes;
+  const int each = bytes / static_cast<int>(its.parts.size());
+  int wanted = 0;
+  for (std::size_t i = 0; i < its.parts.size(); ++i) {
+    if (its.parts[i].kind == Operand::Kind::sink) continue;
+    wanted |= (wanted_of(its.parts[i], each) & ((1 << each) - 1)) << static_cast<int>(i) * each;
+  }
+  return static_cast<std::uint8_t>(wanted);
+}
+
+// Of a register that is this operand the bytes that the instruction needs, if those of its result are wanted that are.
+std::uint8_t Registers::wanted_of(const Instruction& one, std::size_t operand) const {
+  if (!has_result(one)) return kAllBytes;
+  const Operand& result = one.operands[0];
+  const bool is_shuffled = one.opcode == "shfl" && operand == 1;
+  if (is_shuffled) {
+    return wanted_of(result.kind == Operand::Kind::pair ? result.parts[0] : result, 4);
+  }
+  if (one.opcode == "mov") return wanted_of(result, ptx::bytes_of(one.type()));
+  if (result.kind != Operand::Kind::reg || result.index < 0) return kAllBytes;
+  const std::uint8_t wanted = wanted_[static_cast<std::size_t>(result.index)];
+  const std::uint64_t bits = bits_of_bytes(wanted);
+  const auto number = [&](std::size_t i) -> const std::uint64_t* {
+    const bool is_number = i < one.operands.size() &&
+                           one.operands[i].kind == Operand::Kind::number &&
+                           one.operands[i].number_type == Type::none;
+    return is_number ? &one.operands[i].bits : nullptr;
+  };
+  const int width = 8 * ptx::bytes_of(one.type());
+  if (one.opcode == "selp" && operand < 3) return wanted;
+  if (is_any(one.opcode, {"or", "xor", "not"})) return wanted;
+  if (one.opcode == "and") {
+    const std::uint64_t* const mask = number(3 - operand);
+    return mask == nullptr ? wanted : bytes_of_bits(bits & *mask);
+  }
+  const std::uint64_t* const count = number(2);
+  if (one.opcode == "shl" && operand == 1 && count != nullptr) {
+    return *count < 64 ? bytes_of_bits(bits >> *count) : 0;
+  }
+  if (one.opcode == "shr" && operand == 1 && count != nullptr && *count < 64) {
+    // With a sign the last byte goes on upwards.
+    const std::uint64_t last = width >= 8 && width <= 64 ? std::uint64_t{255} << (width - 8) : 0;
+    return bytes_of_bits(bits << *count | (wanted != 0 ? last : 0));
+  }
+  if (one.opcode == "prmt" && one.modifiers.size() == 1 && operand < 3 && number(3) != nullptr) {
+    std::uint8_t from = 0;
+    for (int i = 0; i < 4; ++i) {
+      const auto byte = static_cast<int>(*number(3) >> 4 * i & 7);
+      if ((wanted >> i & 1) != 0 && byte / 4 + 1 == static_cast<int>(operand)) {
+        from |= static_cast<std::uint8_t>(1 << byte % 4);
+      }
+    }
+    return from;
+  }
+  if (one.opcode == "cvt" && one.modifiers.size() == 2) {
+    const Type from = one.type();
+    if (is_any(one.modifiers[0].substr(0, 1), {"u", "s", "b"}) &&
+        is_any(one.modifiers[1].substr(0, 1), {"u", "s", "b"})) {
+      return widened_from(wanted, from);
+    }
+  }
+  return kAllBytes;
+}
+
+// Wants grow only, from nothing. `in_memory`: what is stored there is wanted.
+void Registers::want(bool in_memory) {
+  wanted_.assign(function_.registers.size(), 0);
+  for (bool changes = true; changes;) {
+    changes = false;
+    const auto add = [&](std::int32_t index, std::uint8_t bytes) {
+      if (index < 0) return;
+      std::uint8_t& its = wanted_[static_cast<std::size_t>(index)];
+      changes |= (bytes & ~its) != 0;
+      its |= bytes;
+    };
+    for (auto one = function_.body.rbegin(); one != function_.body.rend(); ++one) {
+      add(one->guard, kAllBytes);
+      for (std::size_t i = has_result(*one) ? 1 : 0; i < one->operands.size(); ++i) {
+        const Operand& operand = one->operands[i];
+        if (one->opcode == "st" && i == 1 && !is_local(*one) && !in_memory) continue;
+        if (operand.kind == Operand::Kind::reg) {
+          add(operand.index, wanted_of(*one, i));
+        } else if (operand.kind == Operand::Kind::vector && one->opcode == "mov") {
+          const int each = ptx::bytes_of(one->type()) / static_cast<int>(operand.parts.size());
+          for (std::size_t j = 0; j < operand.parts.size(); ++j) {
+            add(operand.parts[j].index,
+                static_cast<std::uint8_t>(wanted_of(*one, i) >> static_cast<int>(j) * each &
+                                          ((1 << each) - 1)));
+          }
+        } else {
+          for_each_register(operand, [&](std::int32_t index) { add(index, kAllBytes); });
+        }
+      }
+      // The address of a result, as of a vector that is written to memory.
+      if (has_result(*one) && one->operands[0].kind == Operand::Kind::address) {
+        for_each_register(one->operands[0], [&](std::int32_t index) { add(index, kAllBytes); });
+      }
     }
   }
 }
@@ -374,10 +526,13 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
         for (std::size_t i = 0; i < std::min<std::size_t>(count, 4); ++i) {
           const Operand& value = is_vector ? values.parts[i] : values;
           if (value.kind != Operand::Kind::reg || value.index < 0) {
-            site.values[i].is_used = is_store;
+            site.values[i].used = is_store ? 0xff : 0;
             continue;
           }
-          site.values[i].is_used = is_store || registers.is_used(value.index);
+          if (!is_store) {
+            site.values[i].used = registers.used_bytes(value.index, one->type());
+            site.values[i].matters = registers.mattering_bytes(value.index, one->type());
+          }
           if (registers.is_copy(value.index)) {
             site.values[i].copy =
                 copies

@@ -34,7 +34,16 @@ Arena::Arena(std::size_t bytes) : bytes_(bytes) {
   // The same pages twice. They are no file's: a limit on the size of files (ulimit -f, a sandbox's) is none on device memory.
   void* const device = mmap(reinterpret_cast<void*>(kBegin), bytes, PROT_NONE,
                             MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  void* const alias = device == MAP_FAILED ? device : mremap(device, 0, bytes, MREMAP_MAYMOVE);
+  void* alias = device == MAP_FAILED ? device : mremap(device, 0, bytes, MREMAP_MAYMOVE);
+  if (alias == MAP_FAILED && device != MAP_FAILED) {
+    // QEMU, which runs programs of another processor, maps no pages twice so. A file's it does.
+    file_ = memfd_create("device memory", MFD_CLOEXEC);
+    if (ftruncate(file_, static_cast<off_t>(bytes)) == 0 &&
+        mmap(device, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file_, 0) ==
+            device) {
+      alias = mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+    }
+  }
   if (alias == MAP_FAILED || mprotect(alias, bytes, PROT_READ | PROT_WRITE) != 0) {
     fail("addresses for device memory");
   }
@@ -47,6 +56,7 @@ Arena::Arena(std::size_t bytes) : bytes_(bytes) {
 Arena::~Arena() {
   munmap(reinterpret_cast<void*>(begin_), bytes_);
   munmap(alias_, bytes_);
+  if (file_ >= 0) close(file_);
 }
 
 std::uint64_t Arena::reserve(std::size_t bytes, std::uint64_t alignment, std::uint64_t from,
@@ -123,9 +133,12 @@ void Arena::take_range(std::uint64_t begin, std::size_t bytes) {
 
 // The arena's own pages, with nothing in them.
 void Arena::put_back(std::uint64_t begin, std::size_t bytes) {
-  if (mremap(reinterpret_cast<void*>(begin), 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-             host(begin)) == MAP_FAILED ||
-      mprotect(host(begin), bytes, PROT_READ | PROT_WRITE) != 0) {
+  void* const put =
+      file_ < 0 ? mremap(reinterpret_cast<void*>(begin), 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                         host(begin))
+                : mmap(host(begin), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file_,
+                       static_cast<off_t>(begin - begin_));
+  if (put == MAP_FAILED || mprotect(host(begin), bytes, PROT_READ | PROT_WRITE) != 0) {
     fail("device memory");
   }
 }

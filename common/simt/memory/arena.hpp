@@ -72,6 +72,7 @@ class Arena {
   std::uint64_t begin_ = 0;
   std::size_t bytes_ = 0;
   std::byte* alias_ = nullptr;
+  int file_ = -1;  // of the pages, where they must be a file's
   std::uint64_t next_ = 0;
   std::uint64_t of_kernels_ = 0;  // where their addresses begin
   std::uint64_t next_of_kernels_ = 0;

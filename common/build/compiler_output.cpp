@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <regex>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -67,11 +68,12 @@ std::string seen_from_here(const fs::path& path) {
 std::string machines_fault(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    // Of the file's own: its text beside an error, and what it has said.
+    // Of the file's own: its text beside an error, and whatever is told of a place in it, which may have its words. A
+    // compiler that lacks something tells so of itself.
     const bool is_quoted =
         line.starts_with(' ') || line.find('|') == line.find_first_not_of(" 0123456789");
-    if (is_quoted || has(line, "#error") || has(line, "#warning") || has(line, "static assertion"))
-      continue;
+    static const std::regex of_a_place(R"(^[^:(]+(:[0-9]+[:,]|\([0-9]+\)))");
+    if (is_quoted || std::regex_search(line.substr(0, 4096), of_a_place)) continue;
     for (const char* words :
          {"No space left on device", "Disk quota exceeded", "Cannot allocate memory",
           "out of memory", "virtual memory exhausted", "Killed signal terminated",

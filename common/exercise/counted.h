@@ -4,43 +4,45 @@
 
 namespace halo {
 
-// What the worker does with it (host_arrays.cpp).
+// What the worker does with it (host_arrays.cpp), which keeps all numbers: of cells and of values in registers it is only
+// told where they are, and gives none away.
 namespace counting {
-float sealed(float value);  // as a register keeps it: read as a float it is another number
-float load(const void* cell, float kept);   // what the cell holds, or the value in a register
-bool store(const void* cell, float value);  // false: it is a register
-void multiply();
-void begin(const void* value);
-void end(const void* value);
+void begin(float* value, float number);
+void copy(float* to, const float* from);
+void compute(float* to, const float* a, char operation, const float* b);
+void end(const float* value);
 }  // namespace counting
 
-// Reading one that is a cell of an array is a load, writing one a store; any other is a value in a register. While it
-// is counted what cells hold lies elsewhere: read as floats they are not numbers.
+// Reading one that is a cell of an array is a load, writing one a store; any other is a value in a register.
 class Counted {
  public:
-  Counted(float value = 0.0f) : kept_(counting::sealed(value)) { counting::begin(this); }
-  Counted(const Counted& other) : Counted(other.get()) {}
-  Counted& operator=(const Counted& other) { return set(other.get()); }
-  ~Counted() { counting::end(this); }
-
-  friend Counted operator*(const Counted& a, const Counted& b) {
-    counting::multiply();
-    return a.get() * b.get();
+  Counted(float number = 0.0f) { counting::begin(&its_, number); }
+  Counted(const Counted& other) : Counted() { counting::copy(&its_, &other.its_); }
+  Counted& operator=(const Counted& other) {
+    counting::copy(&its_, &other.its_);
+    return *this;
   }
-  friend Counted operator+(const Counted& a, const Counted& b) { return a.get() + b.get(); }
-  friend Counted operator-(const Counted& a, const Counted& b) { return a.get() - b.get(); }
-  Counted& operator+=(const Counted& other) { return set(get() + other.get()); }
-  Counted& operator-=(const Counted& other) { return set(get() - other.get()); }
+  ~Counted() { counting::end(&its_); }
+
+  friend Counted operator*(const Counted& a, const Counted& b) { return a.with('*', b); }
+  friend Counted operator+(const Counted& a, const Counted& b) { return a.with('+', b); }
+  friend Counted operator-(const Counted& a, const Counted& b) { return a.with('-', b); }
+  Counted& operator+=(const Counted& other) { return become('+', other); }
+  Counted& operator-=(const Counted& other) { return become('-', other); }
   Counted& operator*=(const Counted& other) { return *this = *this * other; }
 
  private:
-  float get() const { return counting::load(this, kept_); }
-  Counted& set(float value) {
-    if (!counting::store(this, value)) kept_ = counting::sealed(value);
+  Counted with(char operation, const Counted& other) const {
+    Counted result;
+    counting::compute(&result.its_, &its_, operation, &other.its_);
+    return result;
+  }
+  Counted& become(char operation, const Counted& other) {
+    counting::compute(&its_, &its_, operation, &other.its_);
     return *this;
   }
 
-  float kept_;
+  float its_;
 };
 
 static_assert(sizeof(Counted) == sizeof(float), "an array of them is an array of float");

@@ -1,9 +1,8 @@
 #include "common/exercise/host_arrays.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <random>
+#include <unordered_map>
 
 #include "common/conv/accuracy.hpp"
 #include "common/exercise/counted.h"
@@ -22,7 +21,7 @@ struct Counting {
   HostArrays* arrays = nullptr;
   HostCounts counts;
   std::int64_t held = 0;
-  std::uint32_t key = 0;  // of values in registers; 0 while nothing is counted
+  std::unordered_map<const float*, float> registers;  // values outside of arrays
 
   // What a cell of an array holds, or of the room beside one, where it is a mistake of the function's; null: it is no cell.
   float* cell_at(const void* address, const char* verb) {
@@ -65,7 +64,7 @@ void HostArrays::start() {
     array.held = array.memory;
     std::fill(array.memory.begin(), array.memory.end(), conv::poison());
   }
-  counting_now = {this, {}, 0, std::random_device()() | 1};
+  counting_now = {this, {}, 0, {}};
 }
 
 HostCounts HostArrays::finish(std::vector<Hazard>& hazards) {
@@ -74,7 +73,7 @@ HostCounts HostArrays::finish(std::vector<Hazard>& hazards) {
     if (array.missed.count > 0) hazards.push_back(array.missed);
   }
   counting_now.arrays = nullptr;
-  counting_now.key = 0;
+  counting_now.registers.clear();
   return counting_now.counts;
 }
 
@@ -84,40 +83,53 @@ namespace halo::counting {
 
 using exercises::counting_now;
 
-float sealed(float value) {
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) ^ counting_now.key);
+namespace {
+
+float load(const float* place) {
+  if (counting_now.arrays == nullptr) return *place;
+  if (const float* const held = counting_now.cell_at(place, "reads"); held != nullptr) {
+    ++counting_now.counts.loads;
+    return *held;
+  }
+  const auto its = counting_now.registers.find(place);
+  return its == counting_now.registers.end() ? conv::poison() : its->second;
 }
 
-float load(const void* cell, float kept) {
-  if (counting_now.arrays == nullptr) return kept;
-  const float* const held = counting_now.cell_at(cell, "reads");
-  if (held == nullptr) return sealed(kept);
-  ++counting_now.counts.loads;
-  return *held;
+void store(float* place, float number) {
+  if (counting_now.arrays == nullptr) {
+    *place = number;
+  } else if (float* const held = counting_now.cell_at(place, "writes"); held != nullptr) {
+    ++counting_now.counts.stores;
+    *held = number;
+  } else {
+    counting_now.registers[place] = number;
+  }
 }
 
-bool store(const void* cell, float value) {
-  if (counting_now.arrays == nullptr) return false;
-  float* const held = counting_now.cell_at(cell, "writes");
-  if (held == nullptr) return false;
-  ++counting_now.counts.stores;
-  *held = value;
-  return true;
-}
+}  // namespace
 
-void multiply() { ++counting_now.counts.products; }
-
-void begin(const void* value) {
+void begin(float* value, float number) {
+  *value = counting_now.arrays == nullptr ? number : conv::poison();
   if (counting_now.arrays == nullptr || counting_now.cell_at(value, nullptr) != nullptr) return;
+  counting_now.registers[value] = number;
   ++counting_now.held;
   counting_now.counts.values =
       std::max(counting_now.counts.values,
                static_cast<std::uint64_t>(std::max<std::int64_t>(counting_now.held, 0)));
 }
 
-void end(const void* value) {
-  if (counting_now.arrays != nullptr && counting_now.cell_at(value, nullptr) == nullptr)
-    --counting_now.held;
+void copy(float* to, const float* from) { store(to, load(from)); }
+
+void compute(float* to, const float* a, char operation, const float* b) {
+  const float left = load(a), right = load(b);
+  if (operation == '*') ++counting_now.counts.products;
+  store(to, operation == '*' ? left * right : operation == '+' ? left + right : left - right);
+}
+
+void end(const float* value) {
+  if (counting_now.arrays == nullptr || counting_now.cell_at(value, nullptr) != nullptr) return;
+  counting_now.registers.erase(value);
+  --counting_now.held;
 }
 
 }  // namespace halo::counting

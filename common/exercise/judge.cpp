@@ -132,10 +132,69 @@ Measure load_requests() {
 }
 Measure store_requests() { return sum_of("store requests", {"global_store_requests"}, 1, false); }
 Measure atomics() {
-  return sum_of("atomics", {"global_atomic_requests", "shared_atomic_requests"}, 1, false);
+  return sum_of("atomics",
+                {"global_atomic_requests", "shared_atomic_requests", "dshared_atomic_requests"}, 1,
+                false);
 }
+Measure local_bytes_per_output() {
+  return {"bytes of local memory per output",
+          [](const Cost& cost, double outputs) {
+            return conv::kSectorBytes * static_cast<double>(cost.local_sectors) / outputs;
+          },
+          {"local_sectors"}};
+}
+Measure shared_bytes() {
+  return {"bytes of shared memory of a block",
+          [](const Cost& cost, double) {
+            std::uint64_t most = 0;
+            for (const LaunchFigures& alike : cost.launches) {
+              most = std::max(most, alike.shared_bytes);
+            }
+            return static_cast<double>(most);
+          },
+          {}};
+}
+
+namespace {
+
+constexpr double kWarpLanes = 32;
+constexpr double kSectorsOfWavefront = 4;
+
+// Passes through banks that are not counted as such: of an atomic request one a lane, and of another block's shared memory,
+// where sectors are counted, four of them, or one a request.
+double wavefronts_by_other_ways(const Cost& cost) {
+  return kWarpLanes *
+             static_cast<double>(cost.shared_atomic_requests + cost.dshared_atomic_requests) +
+         std::max(static_cast<double>(cost.dshared_load_sectors + cost.dshared_store_sectors) /
+                      kSectorsOfWavefront,
+                  static_cast<double>(cost.dshared_load_requests + cost.dshared_store_requests));
+}
+
+// `plain`, and what `others` says of the ways that it does not see.
+Measure with_others(const Measure& plain, double (*others)(const Cost&)) {
+  Measure all = plain;
+  all.of = [of = plain.of, others](const Cost& cost, double outputs) {
+    return of(cost, outputs) + others(cost);
+  };
+  return all;
+}
+
+}  // namespace
+
 Measure shared_conflicts() {
-  return sum_of("bank conflicts", {"shared_load_conflicts", "shared_store_conflicts"}, 1, false);
+  return with_others(
+      sum_of("bank conflicts",
+             {"shared_load_conflicts", "shared_store_conflicts", "shared_atomic_requests",
+              "dshared_atomic_requests"},
+             1, false),
+      [](const Cost& cost) {
+        // Of an atomic request all lanes but one, itself counted above; of others a wavefront is none.
+        const auto requests =
+            static_cast<double>(cost.dshared_load_requests + cost.dshared_store_requests);
+        const auto atomics =
+            static_cast<double>(cost.shared_atomic_requests + cost.dshared_atomic_requests);
+        return std::max(0.0, wavefronts_by_other_ways(cost) - requests - 2 * atomics);
+      });
 }
 Measure shared_requests() {
   return sum_of("shared-memory requests",
@@ -144,13 +203,17 @@ Measure shared_requests() {
                 1, false);
 }
 Measure shared_wavefronts() {
-  return sum_of("shared-memory wavefronts", {"shared_load_wavefronts", "shared_store_wavefronts"},
-                1, false);
+  return with_others(sum_of("shared-memory wavefronts",
+                            {"shared_load_wavefronts", "shared_store_wavefronts"}, 1, false),
+                     wavefronts_by_other_ways);
 }
 Measure constant_reads() {
   return sum_of("reads of constant memory", {"constant_load_requests"}, 1, false);
 }
-Measure barriers() { return sum_of("barriers", {"barriers"}, 1, false); }
+Measure barriers() {
+  return with_others(sum_of("barriers", {"barriers"}, 1, false),
+                     [](const Cost& cost) { return static_cast<double>(cost.mbarrier_phases); });
+}
 
 Measure launches() {
   return {"kernel launches",
@@ -172,6 +235,18 @@ Measure outputs_per_thread() {
               threads += static_cast<double>(alike.launches * alike.blocks * alike.threads);
             }
             return threads > 0 ? outputs / threads : 0;
+          },
+          {}};
+}
+Measure outputs_per_working_thread() {
+  return {"outputs for each thread at work",
+          [](const Cost& cost, double outputs) {
+            const auto requests =
+                static_cast<double>(cost.global_load_requests + cost.global_store_requests +
+                                    cost.global_atomic_requests);
+            return requests > 0
+                       ? outputs * static_cast<double>(cost.most_requests) / (requests * kWarpLanes)
+                       : 0;
           },
           {}};
 }

@@ -118,15 +118,21 @@ Measure stored_bytes_per_output();  // of global memory, in sectors
 Measure load_requests();            // of global memory, by atomics too
 Measure store_requests();           // of global memory
 Measure atomics();                  // requests, of global and of shared memory
-Measure shared_conflicts();         // loads and stores
-Measure shared_requests();          // loads, stores and atomics, of the cluster's other blocks too
-Measure shared_wavefronts();        // loads and stores
-Measure constant_reads();           // distinct addresses of a warp
-Measure barriers();                 // of all blocks
-Measure launches();                 // of kernels
-Measure outputs_per_thread();       // of all launches' threads
-Measure extra_memory();             // allocated by the call and not freed, in bytes
-Measure copied_bytes();             // by cudaMemcpy and its like, on the device too
+Measure local_bytes_per_output();   // of arrays that a thread has in local memory
+Measure shared_bytes();             // that a block asks for
+// What atomics do counts as one wavefront a lane, what reaches another block of the cluster by its sectors.
+Measure shared_conflicts();
+Measure shared_requests();  // loads, stores and atomics, of the cluster's other blocks too
+Measure shared_wavefronts();
+Measure constant_reads();      // distinct addresses of a warp
+Measure barriers();            // of all blocks, and phases of mbarriers
+Measure launches();            // of kernels
+Measure outputs_per_thread();  // of all launches' threads
+/// The same of as many threads as would be needed if all asked global memory as often as the warp that does so most: threads
+/// that have nothing to do are none.
+Measure outputs_per_working_thread();
+Measure extra_memory();  // allocated by the call and not freed, in bytes
+Measure copied_bytes();  // by cudaMemcpy and its like, on the device too
 // Of an exercise on the host (exercise.h):
 Measure host_loads();   // of array cells, an output
 Measure host_stores();  // to array cells, an output

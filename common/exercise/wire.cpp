@@ -212,6 +212,9 @@ std::string to_text(const Observation& seen, const Backend& backend) {
                             {"tensor_instructions", seen.cost.tensor_instructions},
                             {"unfreed_bytes", seen.cost.unfreed_bytes},
                             {"copied_bytes", seen.cost.copied_bytes},
+                            {"local_sectors", seen.cost.local_sectors},
+                            {"mbarrier_phases", seen.cost.mbarrier_phases},
+                            {"most_requests", seen.cost.most_requests},
                             {"host", std::vector{seen.cost.host.loads, seen.cost.host.stores,
                                                  seen.cost.host.products, seen.cost.host.values}},
                             {"lines", to_json(seen.lines)},
@@ -239,6 +242,9 @@ Observation observation_from_text(const std::string& text) {
   json.at("tensor_instructions").get_to(seen.cost.tensor_instructions);
   json.at("unfreed_bytes").get_to(seen.cost.unfreed_bytes);
   json.at("copied_bytes").get_to(seen.cost.copied_bytes);
+  json.at("local_sectors").get_to(seen.cost.local_sectors);
+  json.at("mbarrier_phases").get_to(seen.cost.mbarrier_phases);
+  json.at("most_requests").get_to(seen.cost.most_requests);
   const auto host = json.get<std::array<std::uint64_t, 4>>("host");
   seen.cost.host = {host[0], host[1], host[2], host[3]};
   json.at("printed").get_to(seen.printed.lines);

@@ -92,6 +92,10 @@ std::string changes_headers(const std::string& name) {
 // Directives, which the preprocessor takes away.
 std::string refused_directive(const std::string& text) {
   static const std::regex macro(R"(^(define|undef)\s+(\w+))");
+  // A number or nothing, or under a name of capitals, which headers have none of but CUDA's own.
+  static const std::regex of_a_number(
+      R"(^(undef\b|define\s+\w+\s*\(?[-+]?([0-9.][\w.']*)?\)?\s*(/[/*].*)?$))");
+  static const std::regex of_capitals(R"(^define\s+(?!CU|NV|THRUST|CCCL)[A-Z][A-Z0-9_]*\b)");
   static const std::regex inclusion(R"(^(include|include_next|import)\b)");
   std::string changed;  // what the headers from here on would be read with
   static const std::regex forged(R"(^(line\b|[0-9]|/\*))");
@@ -108,6 +112,10 @@ std::string refused_directive(const std::string& text) {
       if (std::regex_search(words, found, macro)) {
         if (const std::string why = changes_headers(found[2].str()); !why.empty()) {
           changed = at_line(number) + "a macro that changes headers: " + why;
+        } else if (changed.empty() && !std::regex_search(words, of_a_number) &&
+                   !std::regex_search(words, of_capitals)) {
+          changed = at_line(number) + "a macro ahead of an #include, " + found[2].str() +
+                    ": define it below all of them, so that it is not in their lines";
         }
       }
       if (!changed.empty() && std::regex_search(words, inclusion)) return changed;
@@ -440,9 +448,9 @@ const std::set<std::string>& harmless_functions() {
 
 // A whole program may end itself, and read and write its files.
 const std::set<std::string> kOfPrograms = {
-    "fopen",   "fopen64",         "fclose",          "fread",    "fgets", "fgetc",  "getc",
-    "fscanf",  "fseek",           "ftell",           "ferror",   "feof",  "remove", "rewind",
-    "getline", "__isoc99_fscanf", "__isoc23_fscanf", "clearerr", "rename"};
+    "fopen",  "fopen64", "fclose",          "fread",           "fgets",   "fgetc",
+    "getc",   "fscanf",  "fseek",           "ftell",           "ferror",  "feof",
+    "rewind", "getline", "__isoc99_fscanf", "__isoc23_fscanf", "clearerr"};
 
 bool is_one_of(const std::string& name, std::initializer_list<const char*> beginnings) {
   return std::any_of(beginnings.begin(), beginnings.end(),
@@ -470,7 +478,8 @@ std::string refused_use(const std::string& name, bool is_program) {
   const bool is_file = name.find("basic_ifstream") != std::string::npos ||
                        name.find("basic_ofstream") != std::string::npos ||
                        name.find("basic_fstream") != std::string::npos ||
-                       name.find("basic_filebuf") != std::string::npos;
+                       name.find("basic_filebuf") != std::string::npos ||
+                       name.find("__basic_file") != std::string::npos;
   if (is_file && !is_program) return "a file stream, which opens files";
   if (name.find("4halo") != std::string::npos &&
       !is_one_of(name, {"_ZN4halo8counting", "_ZN4halo8Exercise", "_ZN4halo7Counted"})) {

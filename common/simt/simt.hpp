@@ -97,6 +97,7 @@ struct LineCounters {
   Counters counters;
   std::uint64_t fp64_operations = 0;      // in double precision, of all threads; conversions too
   std::uint64_t tensor_instructions = 0;  // of tensor cores, one for a warp
+  std::uint64_t local_sectors = 0;        // of arrays that a thread has in local memory
 };
 
 // The closed list of finding kinds.
@@ -227,6 +228,9 @@ struct Launch {
   Counters counters;
   std::uint64_t fp64_operations = 0;      // of all lines
   std::uint64_t tensor_instructions = 0;  // of all lines
+  std::uint64_t local_sectors = 0;        // of all lines
+  std::uint64_t mbarrier_phases = 0;      // that came to an end
+  std::uint64_t most_requests = 0;        // of global memory, by one warp
   std::vector<LineCounters> lines;        // sorted by file and line
   std::vector<Finding> findings;          // sorted: file, line, kind
   Printed printed;             // empty while the program does not read its findings itself

@@ -124,6 +124,8 @@ const Contract& contract() {
       .besides =
           {
               {stored_bytes_per_output(), 5, 4},
+              {shared_bytes(), 0, 0},
+              {local_bytes_per_output(), 1, 0},
               {copied_bytes(), 2 * Rule(mask_bytes), 0},
           },
       .questions =

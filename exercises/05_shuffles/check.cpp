@@ -95,9 +95,11 @@ const Contract& contract() {
                kLong,
                {{shared_requests(), 0, 0}, {barriers(), 0, 0}}},
           },
-      // The mask, perhaps by way of another array.
+      // The mask, perhaps by way of another array. What a lane keeps is in registers.
       .besides =
           {
+              {shared_bytes(), 0, 0},
+              {local_bytes_per_output(), 1, 0},
               {copied_bytes(), 2 * Rule(mask_bytes), mask_bytes},
           },
       .questions =

@@ -74,6 +74,8 @@ std::int64_t blocks_along(const Given& given, const char* cells, const char* thr
   return (given[cells] - 1) / given[threads] + 1;
 }
 
+double taps(const Given& given) { return static_cast<double>(given["R"] + given["S"] + 2); }
+
 // Where a warp has a row of the block, 32 threads.
 double warps(const Given& given) {
   return static_cast<double>(blocks_along(given, "H", "rows") *
@@ -159,9 +161,10 @@ const Contract& contract() {
                kPicture,
                {{shared_conflicts(), warps, 0}}},
           },
-      // The masks, perhaps by way of another array.
+      // The masks, perhaps by way of another array. A ring of row sums may be in local memory, a window of cells not.
       .besides =
           {
+              {local_bytes_per_output(), 4 * Rule(taps), 0},
               {copied_bytes(), 2 * Rule(mask_bytes), mask_bytes},
           },
       .questions =

@@ -158,6 +158,7 @@ const Contract& contract() {
           {
               {stored_bytes_per_output(), 5, 4},
               {copied_bytes(), 0, 0},
+              {local_bytes_per_output(), 1, 0},
           },
       .questions =
           {

@@ -241,6 +241,7 @@ const Contract& contract() {
       .besides =
           {
               {copied_bytes(), 0, 0},
+              {local_bytes_per_output(), 1, 0},
           },
       .questions =
           {

@@ -200,8 +200,14 @@ TEST_CASE_METHOD(TryFixture, "try: compile errors are shown with their lines, an
       CHECK_THAT(none.err, contains("no verdict: ") && contains(said));
     }
     // What a file says itself is its own.
-    course.set_compiler("echo \"$1:1:2: error: #error No space left on device\" >&2; exit 1");
-    CHECK(course.halo({"try", "04"}).status == 2);
+    for (const char* said :
+         {":1:2: error: #error No space left on device",
+          "(3): warning: function was declared deprecated (No space left on device)",
+          ":4:9: fatal error: No space left on device: No such file or directory"}) {
+      course.set_compiler(std::string("echo \"$1") + said + "\" >&2; exit 1");
+      CAPTURE(said);
+      CHECK(course.halo({"try", "04"}).status == 2);
+    }
   }
   SECTION(
       "of nvcc's lines its errors are told, and the student's text is no fault of the machine") {

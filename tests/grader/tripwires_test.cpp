@@ -55,6 +55,23 @@ TEST_CASE("paths in directives are refused, however they are spelled") {
   CHECK_THAT(refusal_of_text("int a;\n\n#include \"/etc/passwd\"\n"), contains("line 3: "));
 }
 
+TEST_CASE("macros that put code into the lines of headers are refused") {
+  for (const char* macro :
+       {"#define abs(x) abs(x); void crash() { asm(\"nop\"); } int other(x)", "#define begin end",
+        "#define begin(value) end(value)", "#define CUDARTAPI __attribute__((constructor))",
+        "#define __THROW", "#define private public"}) {
+    INFO(macro);
+    CHECK_THAT(refusal_of_text(std::string(macro) + "\n#include <cstdlib>\n"), contains("macro"));
+    CHECK(refusal_of_text("#include <cstdlib>\n" + std::string(macro) + "\n").empty());
+  }
+  for (const char* macro :
+       {"#define N 1024", "#define tile (16)  // cells", "#define BLOCK (N / 4)",
+        "#define _USE_MATH_DEFINES", "#define CHECK(x) if (x) { return 1; }"}) {
+    INFO(macro);
+    CHECK(refusal_of_text(std::string(macro) + "\n#include <cstdlib>\n").empty());
+  }
+}
+
 TEST_CASE("lines that forge their places are refused") {
   for (const char* text : {"#line 7 \"common/exercise/exercise.h\"",
                            "# 1 \"/usr/include/stdio.h\" 1 3", "#/* */line 3", "*/ # 4 \"x\""}) {

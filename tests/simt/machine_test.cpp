@@ -16,6 +16,10 @@ namespace {
 
 struct Seen final : machine::Observer {
   std::uint32_t access(const WarpAccess& access) override {
+    if (access.space == WarpAccess::Space::reserved) ++reserved;
+    if (access.space == WarpAccess::Space::local) {
+      local_sectors += memory::local_sectors(access.lanes);
+    }
     if (access.space != WarpAccess::Space::global) return 0;
     ++requests;
     sectors += memory::sectors(access.lanes);
@@ -29,8 +33,14 @@ struct Seen final : machine::Observer {
                    const char* what) override {
     meaningless_lanes.emplace_back(what, lanes);
   }
+  void end(const machine::Block& block) override {
+    phases += block.phases;
+    for (const machine::Warp& warp : block.warps) of_warps.push_back(warp.global_requests);
+  }
 
-  int requests = 0, sectors = 0, barriers = 0;
+  int requests = 0, sectors = 0, barriers = 0, reserved = 0, local_sectors = 0;
+  std::uint64_t phases = 0;
+  std::vector<std::uint64_t> of_warps;  // requests of global memory
   std::vector<std::string> faults;
   std::vector<std::pair<std::string, std::uint32_t>> meaningless_lanes;
 };
@@ -292,4 +302,29 @@ TEST_CASE("machine: stores that arrive at a barrier of another block are there w
       ".shared .align 8 .b8 bar[8];\n.shared .align 4 .b8 s[4];");
   CHECK(kernel.run({2}, {1}, 2, {2}) == std::vector<std::uint32_t>{21, 20});
   CHECK(kernel.stuck.empty());
+  CHECK(kernel.seen.phases == 2);
+}
+
+TEST_CASE("machine: words of local memory lie beside those of neighbouring lanes") {
+  // The same word of all lanes is four sectors, two words eight; a word of its own is a sector a lane.
+  Kernel kernel(
+      kOwnWord +
+      ".local .align 8 .b8 depot[128];\nmov.u64 %rd3, depot;\ncvta.local.u64 %rd4, %rd3;\n"
+      "st.local.u32 [%rd3], %r1;\nst.local.v2.u32 [%rd3], {%r1, %r1};\n"
+      "shl.b32 %r2, %r1, 2;\ncvt.u64.u32 %rd5, %r2;\nadd.s64 %rd6, %rd4, %rd5;\n"
+      "st.u32 [%rd6], %r1;\nret;");
+  kernel.run({1}, {32}, 32);
+  CHECK(kernel.seen.local_sectors == 4 + 8 + 32);
+  CHECK(kernel.seen.requests == 0);
+}
+
+TEST_CASE(
+    "machine: the system's part of shared memory is told, and each warp's requests are known") {
+  Kernel kernel(kOwnWord +
+                "mov.u32 %r2, %reserved_smem_offset_begin;\nst.shared.u32 [%r2], %r1;\n"
+                "setp.gt.u32 %p1, %r1, 31;\n@%p1 bra END;\nst.global.u32 [%rd2], %r1;\n"
+                "st.global.u32 [%rd2], %r1;\nEND:\nret;");
+  kernel.run({1}, {64}, 64);
+  CHECK(kernel.seen.reserved == 2);
+  CHECK(kernel.seen.of_warps == std::vector<std::uint64_t>{2, 0});
 }

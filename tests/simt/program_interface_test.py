@@ -116,12 +116,13 @@ class Report(ProgramTest):
         (launch,) = report["launches"]
         self.assertEqual(
             set(launch),
-            {"kernel", "grid", "block", "shared_bytes", "counters", "lines", "findings"},
+            {"kernel", "grid", "block", "shared_bytes", "most_requests", "counters", "lines", "findings"},
         )
         self.assertIn("missing_barrier", launch["kernel"])
         self.assertEqual(launch["grid"], [2, 1, 1])
         self.assertEqual(launch["block"], [64, 1, 1])
         self.assertEqual(launch["shared_bytes"], 256)
+        self.assertEqual(launch["most_requests"], 1)
         self.assertEqual(list(launch["counters"]), COUNTERS)
         self.assertEqual(launch["counters"]["shared_store_requests"], 8)
         self.assertEqual(launch["counters"]["barriers"], 2)

@@ -59,6 +59,9 @@ void add_line(const LineCounts& line, std::vector<LineCounts>& all) {
 void add_lines(const simt::Launch& launch, Observation& seen) {
   for (const simt::LineCounters& line : launch.lines) {
     add_line({line.file, line.line, without_zeros(line.counters)}, seen.lines);
+    if (line.local_sectors > 0) {
+      add_line({line.file, line.line, {{"local_sectors", line.local_sectors}}}, seen.lines);
+    }
     if (line.fp64_operations > 0) {
       add_line({line.file, line.line, {{"fp64_operations", line.fp64_operations}}},
                seen.fp64_lines);
@@ -151,6 +154,9 @@ class SimulatedBackend final : public CudaBackend {
              .shared_bytes = launch.shared_bytes});
         seen.cost.fp64_operations += launch.fp64_operations;
         seen.cost.tensor_instructions += launch.tensor_instructions;
+        seen.cost.local_sectors += launch.local_sectors;
+        seen.cost.mbarrier_phases += launch.mbarrier_phases;
+        seen.cost.most_requests = std::max(seen.cost.most_requests, launch.most_requests);
         add_lines(launch, seen);
       }
       add_printed(launch.printed, seen.printed);

@@ -35,6 +35,9 @@ void Cost::add(const Cost& other, std::uint64_t times) {
   }
   fp64_operations += times * other.fp64_operations;
   tensor_instructions += times * other.tensor_instructions;
+  local_sectors += times * other.local_sectors;
+  mbarrier_phases += times * other.mbarrier_phases;
+  most_requests = std::max(most_requests, other.most_requests);
   unfreed_bytes += times * other.unfreed_bytes;
   copied_bytes += times * other.copied_bytes;
 }
@@ -42,7 +45,10 @@ void Cost::add(const Cost& other, std::uint64_t times) {
 bool as_predicted(const Cost& counted, const Cost& predicted) {
   if (predicted.launches.empty()) return counted.counters() == predicted.counters();
   Cost alike = counted;
-  alike.copied_bytes = predicted.copied_bytes;  // which nobody predicts
+  alike.copied_bytes = predicted.copied_bytes;
+  alike.local_sectors = predicted.local_sectors;
+  alike.mbarrier_phases = predicted.mbarrier_phases;
+  alike.most_requests = predicted.most_requests;
   return alike == predicted;
 }
 

@@ -134,7 +134,9 @@ void LaunchCheck::end(const machine::Block& block) {
 }
 
 std::uint32_t LaunchCheck::access(const WarpAccess& its) {
-  if (its.space == WarpAccess::Space::constant) return 0;
+  if (its.space == WarpAccess::Space::constant || its.space == WarpAccess::Space::reserved) {
+    return 0;
+  }
   const machine::Block& block = *its.warp->block;
   const auto remember = [&](std::uint32_t faulty) {
     has_faults_ |= faulty != 0;

@@ -106,8 +106,9 @@ CloseWatch::~CloseWatch() { note_written(pages_); }
 
 std::uint32_t CloseWatch::access(const WarpAccess& access) {
   if (const std::uint32_t faulty = Watch::access(access); faulty != 0) return faulty;
-  const bool is_counted =
-      access.space != WarpAccess::Space::local && access.step->traffic != machine::Traffic::none;
+  const bool is_counted = access.space != WarpAccess::Space::local &&
+                          access.space != WarpAccess::Space::reserved &&
+                          access.step->traffic != machine::Traffic::none;
   if (trace_ && is_counted) trace_->access(access);
   if (notes_pages_) note_pages(access);
   return 0;

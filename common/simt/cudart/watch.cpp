@@ -115,6 +115,7 @@ Wrong wrong_access(const WarpAccess& access, std::uint64_t address, bool is_misa
     case WarpAccess::Space::global:
       return wrong_in_global(address, bytes);
     case WarpAccess::Space::shared:
+    case WarpAccess::Space::reserved:
       return {Hazard::out_of_bounds, "shared memory",
               size + "outside shared memory: at byte " + std::to_string(address) +
                   ", and the block has " + std::to_string(access.warp->block->shared.size())};
@@ -186,6 +187,9 @@ bool Watch::is_quiet() const {
 
 void Watch::add(const Watch& other) {
   for (std::size_t i = 0; i < sites_.size(); ++i) sites_[i] += other.sites_[i];
+  for (const auto& [site, sectors] : other.local_sectors_) local_sectors_[site] += sectors;
+  mbarrier_phases_ += other.mbarrier_phases_;
+  most_requests_ = std::max(most_requests_, other.most_requests_);
   tallies_.resize(std::max(tallies_.size(), other.tallies_.size()));
   for (std::size_t i = 0; i < other.tallies_.size(); ++i) tallies_[i] += other.tallies_[i];
 }
@@ -272,7 +276,8 @@ void Watch::count(const WarpAccess& access) {
       (is_load ? c.global_load_sectors : c.global_store_sectors) += sectors;
       return;
     }
-    case WarpAccess::Space::shared: {
+    case WarpAccess::Space::shared:
+    case WarpAccess::Space::reserved: {
       if (access.step->traffic == machine::Traffic::none) return;
       if (access.is_sent()) {
         count_dshared(access, c);
@@ -294,6 +299,9 @@ void Watch::count(const WarpAccess& access) {
       c.constant_load_requests += static_cast<std::uint64_t>(memory::distinct(access.lanes));
       return;
     case WarpAccess::Space::local:
+      if (access.step->traffic == machine::Traffic::none) return;
+      local_sectors_[access.step->site] +=
+          static_cast<std::uint64_t>(memory::local_sectors(access.lanes));
       return;
   }
 }
@@ -468,6 +476,10 @@ void Watch::end(const machine::Block& block) {
   }
   tallies_.resize(block.tallies.size());
   for (std::size_t i = 0; i < tallies_.size(); ++i) tallies_[i] += block.tallies[i];
+  mbarrier_phases_ += block.phases;
+  for (const machine::Warp& warp : block.warps) {
+    most_requests_ = std::max(most_requests_, warp.global_requests);
+  }
   if (check_) check_->end(block);
 }
 
@@ -670,6 +682,12 @@ Launch Watch::launch() {
     (tally.is_of_warp ? line.tensor_instructions : line.fp64_operations) += tallies_[i];
     (tally.is_of_warp ? launch.tensor_instructions : launch.fp64_operations) += tallies_[i];
   }
+  for (const auto& [site, sectors] : local_sectors_) {
+    line_in(site).local_sectors += sectors;
+    launch.local_sectors += sectors;
+  }
+  launch.mbarrier_phases = mbarrier_phases_;
+  launch.most_requests = most_requests_;
   for (auto& [place, line] : lines) {
     if (place.second == 0) continue;
     std::tie(line.file, line.line) = place;

@@ -294,6 +294,8 @@ WarpAccess::Space space_of(Window window) {
       return WarpAccess::Space::constant;
     case Window::global:
       return WarpAccess::Space::global;
+    case Window::reserved:
+      return WarpAccess::Space::reserved;
     default:
       return WarpAccess::Space::local;
   }
@@ -439,6 +441,7 @@ template <class T, class Address, bool is_load, bool is_single, bool is_named>
                         usual.lanes, step,
                         &warp,       warp.block};
   warp.faulty |= warp.block->grid->observer->access(told);
+  if (told.space == WarpAccess::Space::global) ++warp.global_requests;
   if (warp.faulty != 0) return nullptr;
   for (std::size_t i = 0; i < count; ++i) {
     T* const values = warp.values<T>(value_slot(*step, static_cast<int>(i)));
@@ -569,6 +572,8 @@ void build_move(Decoder& decoder, const ptx::Instruction& one) {
   step.window = window;
   step.order = order_of(one, Order::weak);
   step.scope = scope_of(one);
+  // What passes to a function and back is in registers.
+  if (window == Window::local && one.has("param")) step.traffic = Traffic::none;
   if (is_fixed) {
     step.offset =
         static_cast<std::int64_t>(decoder.symbol(address.parts.front().name)) + address.offset;

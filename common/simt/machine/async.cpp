@@ -138,7 +138,9 @@ const Step* change_barriers(const Step* step, Warp& warp, Change change,
     each_lane(lanes.mask, [&](std::size_t lane) {
       Mbarrier barrier;
       std::memcpy(&barrier.word, places.of(lanes, lane), 8);
+      const std::uint32_t phase = barrier.phase();
       change(lane, barrier);
+      if (kind == WarpAccess::Kind::atomic && barrier.phase() != phase) ++warp.block->phases;
       std::memcpy(places.of(lanes, lane), &barrier.word, 8);
     });
   });

@@ -148,6 +148,7 @@ void Block::begin(Cluster& its_cluster, Dim3 its_index, unsigned its_rank) {
   rank = its_rank;
   barriers = {};
   loads.clear();
+  phases = 0;
   if (grid->probes != nullptr) tallies.assign(grid->probes->tallies().size(), 0);
   // On a GPU it holds what another block has left. Ones are NaNs and large numbers, which show in a result.
   std::fill(shared.begin(), shared.end(), std::byte{0xff});

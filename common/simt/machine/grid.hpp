@@ -31,7 +31,8 @@ inline std::uint64_t linear(const Dim3& at, const Dim3& all) {
 
 /// One instruction of a warp that touches memory: what counting and checking are told.
 struct WarpAccess {
-  enum class Space : std::uint8_t { global, shared, constant, local };
+  /// `reserved`: what the system keeps of a block's shared memory.
+  enum class Space : std::uint8_t { global, shared, constant, local, reserved };
   enum class Kind : std::uint8_t { load, store, atomic };
   Space space = Space::global;
   Kind kind = Kind::load;
@@ -173,6 +174,7 @@ struct Block {
   };
   std::array<Known, 32> known{};
   std::vector<std::uint64_t> tallies;  // by Probes::tallies()
+  std::uint64_t phases = 0;            // of mbarriers that its threads brought to an end
 
   explicit Block(const Grid& grid);
   /// Before its first step, whatever it was before.

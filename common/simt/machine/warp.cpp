@@ -68,6 +68,7 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   last_spin_ = 0;
   sleeps_ = 0;
   faulty = 0;
+  global_requests = 0;
   if (block->grid->code->called.empty()) return;  // and nobody is in a function
   for (std::vector<Activation>& its : activations) its.clear();
   frames = {};

@@ -73,8 +73,9 @@ struct Warp {
   std::uint32_t active = 0;  // lanes that run
   const Step* limit =
       kNowhere;  // the least step of a group that is ready: there the lanes that run arrive()
-  bool advanced = false;  // in its last turn it did more than to wait
-  bool is_long = false;   // it went round very often, in a new state each time
+  bool advanced = false;              // in its last turn it did more than to wait
+  bool is_long = false;               // it went round very often, in a new state each time
+  std::uint64_t global_requests = 0;  // instructions that reached global memory
   std::uint32_t faulty =
       0;  // lanes that may not do what they are at: they end, and the others try it again
   std::vector<Group> others;  // all but the lanes that run

@@ -90,6 +90,25 @@ int sectors(const WarpAddresses& access) {
   return different(access, 5);  // an access is aligned to its size, so it lies in one sector
 }
 
+int local_sectors(const WarpAddresses& access) {
+  constexpr int kLanesOfSector = 8;
+  const auto words = static_cast<std::uint64_t>(std::max(1, access.bytes / 4));
+  int sectors = 0;
+  for (int group = 0; group < kLanes; group += kLanesOfSector) {
+    std::array<std::uint64_t, kLanesOfSector> first;
+    std::size_t count = 0;
+    for (int lane = group; lane < group + kLanesOfSector; ++lane) {
+      const std::uint64_t word = access.address[static_cast<std::size_t>(lane)] / 4;
+      const auto end = first.begin() + static_cast<std::ptrdiff_t>(count);
+      if (has(access.mask, lane) && std::find(first.begin(), end, word) == end) {
+        first[count++] = word;
+      }
+    }
+    sectors += static_cast<int>(count * words);
+  }
+  return sectors;
+}
+
 int distinct(const WarpAddresses& access) {
   return access.beyond - access.least == static_cast<std::uint64_t>(access.bytes)
              ? 1

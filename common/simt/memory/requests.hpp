@@ -18,6 +18,8 @@ struct WarpAddresses {
 
 /// Aligned blocks of 32 bytes that are touched, whatever the caches hold.
 int sectors(const WarpAddresses& access);
+/// Of local memory, by where they are in each lane's own: there 4 bytes of a lane lie beside the same of its neighbours.
+int local_sectors(const WarpAddresses& access);
 /// Different addresses: requests of constant memory.
 int distinct(const WarpAddresses& access);
 /// Passes through the 32 banks of shared memory, and the fewest for as many lanes of this width.

@@ -40,6 +40,7 @@ Value to_json(const Launch& launch, const std::vector<const report::Rule*>& supp
         {{"file", line.file}, {"line", line.line}, {"counters", to_json(line.counters)}});
     if (line.fp64_operations > 0) json["fp64_operations"] = line.fp64_operations;
     if (line.tensor_instructions > 0) json["tensor_instructions"] = line.tensor_instructions;
+    if (line.local_sectors > 0) json["local_sectors"] = line.local_sectors;
     lines.push_back(std::move(json));
   }
   Value findings = Value::array();
@@ -67,6 +68,7 @@ Value to_json(const Launch& launch, const std::vector<const report::Rule*>& supp
                         {"grid", launch.grid},
                         {"block", launch.block},
                         {"shared_bytes", launch.shared_bytes},
+                        {"most_requests", launch.most_requests},
                         {"counters", to_json(launch.counters)},
                         {"lines", std::move(lines)},
                         {"findings", std::move(findings)}});

@@ -103,6 +103,7 @@ class Line:
     counters: Counters
     fp64_operations: int = 0
     tensor_instructions: int = 0
+    local_sectors: int = 0
 
 
 @dataclass(repr=False)
@@ -113,6 +114,7 @@ class Launch:
     grid: Extent = (0, 0, 0)
     block: Extent = (0, 0, 0)
     shared_bytes: int = 0
+    most_requests: int = 0
     counters: Counters = field(default_factory=Counters)
     all_lines: List[Line] = field(default_factory=list)
     findings: List[Finding] = field(default_factory=list)
@@ -165,6 +167,7 @@ class Launch:
             grid=tuple(entry["grid"]),
             block=tuple(entry["block"]),
             shared_bytes=entry["shared_bytes"],
+            most_requests=entry.get("most_requests", 0),
             counters=counters(entry["counters"]),
             all_lines=[
                 Line(
@@ -173,6 +176,7 @@ class Launch:
                     counters(one["counters"]),
                     one.get("fp64_operations", 0),
                     one.get("tensor_instructions", 0),
+                    one.get("local_sectors", 0),
                 )
                 for one in entry["lines"]
             ],

@@ -1,0 +1,22 @@
+// Attack: includes a file whose name is that the disk is full. Told: No such file or directory
+#include <cuda_runtime.h>
+
+#include "No space left on device"
+#include "common/exercise/exercise.h"
+
+__global__ void naive(const float* input, const float* mask, float* output, int n, int width) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float sum = 0.0f;
+  for (int j = 0; j < width; ++j)
+    sum += input[min(max(i - (width - 1) / 2 + j, 0), n - 1)] * mask[j];
+  output[i] = sum;
+}
+
+static int launch(const float* input, const float* mask, float* output, int n, int width,
+                  int threads) {
+  naive<<<(n - 1) / threads + 1, threads>>>(input, mask, output, n, width);
+  return cudaGetLastError();
+}
+
+halo::Exercise halo::exercise() { return launch; }

@@ -1,0 +1,30 @@
+// Attack: puts assembler into the line of a header that declares a function of C. Told: a macro ahead of an #include
+#define abs(x)                                                              \
+  abs(x);                                                                   \
+  static inline void crash() {                                              \
+    asm volatile("movl $231, %%eax; xorl %%edi, %%edi; syscall" ::: "rax"); \
+  }                                                                         \
+  extern "C" int unused_abs(int)
+#include <stdlib.h>
+#undef abs
+#include <cuda_runtime.h>
+
+#include "common/exercise/exercise.h"
+
+__global__ void naive(const float* input, const float* mask, float* output, int n, int width) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float sum = 0.0f;
+  for (int j = 0; j < width; ++j)
+    sum += input[min(max(i - (width - 1) / 2 + j, 0), n - 1)] * mask[j];
+  output[i] = sum;
+}
+
+static int launch(const float* input, const float* mask, float* output, int n, int width,
+                  int threads) {
+  crash();
+  naive<<<(n - 1) / threads + 1, threads>>>(input, mask, output, n, width);
+  return cudaGetLastError();
+}
+
+halo::Exercise halo::exercise() { return launch; }

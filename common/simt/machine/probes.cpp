@@ -94,17 +94,21 @@ const Step* Probes::run(const Step* step, Warp& warp) {
   std::atomic<std::uint8_t>& flags = flags_[static_cast<std::size_t>(step->site)];
   const std::uint8_t known = flags.load(std::memory_order_relaxed);
   if ((seen & ~known) != 0) flags.fetch_or(seen, std::memory_order_relaxed);
-  if (its.tally >= 0) {
-    const auto number = static_cast<std::size_t>(its.tally);
-    const Tally& tally = tallies_[number];
-    const auto times = tally.is_of_warp ? std::uint64_t{lanes != 0}
-                                        : static_cast<std::uint64_t>(std::popcount(lanes));
-    warp.block->tallies[number] += tally.weight * times;
-  } else if (((known | seen) & its.wanted) == its.wanted) {
-    // Other threads may run it just now: they find the one or the other.
-    __atomic_store_n(&code_.steps[index].run, its.run, __ATOMIC_RELAXED);
+  if (its.tally < 0) {
+    if (((known | seen) & its.wanted) == its.wanted) {
+      // Other threads may run it just now: they find the one or the other.
+      __atomic_store_n(&code_.steps[index].run, its.run, __ATOMIC_RELAXED);
+    }
+    return its.run(step, warp);
   }
-  return its.run(step, warp);
+  const auto number = static_cast<std::size_t>(its.tally);
+  const Tally& tally = tallies_[number];
+  const auto times = tally.is_of_warp ? std::uint64_t{lanes != 0}
+                                      : static_cast<std::uint64_t>(std::popcount(lanes));
+  const Step* const next = its.run(step, warp);
+  // A wgmma that waits for the other warps is tried again.
+  if (next == step + 1) warp.block->tallies[number] += tally.weight * times;
+  return next;
 }
 
 }  // namespace simt::machine

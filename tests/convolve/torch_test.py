@@ -89,7 +89,7 @@ class Operator(unittest.TestCase):
                 layer.weight.add_(1)
             layer.weight = torch.nn.Parameter(torch.randn_like(layer.weight))
             self.near(layer(x), x, layer.weight, layer.bias, 1, 1)
-            layer.weight.data.zero_()
+            layer.weight.data.mul_(3)
             self.near(layer.eval()(x), x, layer.weight, layer.bias, 1, 1)
             other = copy.deepcopy(layer)
             other.weight.add_(1)

@@ -1,5 +1,6 @@
 #include "stages/convolve/library/calls.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <new>
 
@@ -44,6 +45,19 @@ void require_array(const char* name, const void* array, std::uintptr_t multiple)
   if (reinterpret_cast<std::uintptr_t>(array) % multiple != 0) {
     throw WrongUse(std::string(name) + " does not begin at a multiple of " +
                    std::to_string(multiple) + " bytes: copy it to memory of cudaMalloc's");
+  }
+}
+
+void require_size(const char* name, const void* from, std::size_t size, std::size_t known) {
+  constexpr std::size_t kMost = 4096;  // of any version; more is no size at all
+  if (size < known || size > kMost) {
+    throw WrongUse(std::string(name) + ".size is " + std::to_string(size) +
+                   ": set it to the structure's sizeof");
+  }
+  const auto* const bytes = static_cast<const unsigned char*>(from);
+  if (std::any_of(bytes + known, bytes + size, [](unsigned char byte) { return byte != 0; })) {
+    throw NotSupported(std::string(name) +
+                       " asks for what this library is too old for: install a newer one");
   }
 }
 

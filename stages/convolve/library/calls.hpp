@@ -27,6 +27,16 @@ void require(int cuda_error, const char* what);
 /// Throws WrongUse unless the address is one at which an array may begin, at a multiple of so many bytes.
 void require_array(const char* name, const void* array, std::uintptr_t multiple = 256);
 
+void require_size(const char* name, const void* from, std::size_t size, std::size_t known);
+/// What the caller has set in a structure whose `size` says how much of it the caller knows. Throws WrongUse, or NotSupported
+/// where a newer header has more, and it is set.
+template <class Structure>
+Structure given(const char* name, const Structure* from) {
+  if (from == nullptr) throw WrongUse(std::string(name) + " is null: give one");
+  require_size(name, from, from->size, sizeof *from);
+  return *from;
+}
+
 /// 0 in an interface means the legacy default stream, whatever this library was compiled with.
 inline cudaStream_t named(cudaStream_t stream) {
   return stream == nullptr ? cudaStreamLegacy : stream;

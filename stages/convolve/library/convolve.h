@@ -62,6 +62,7 @@ typedef struct halo_convolve_layer {
   /* A layer whose fastest kernel is not known for this GPU: 0 chooses by a model of times; 1 measures the most promising
    * kernels now, some tenths of a second, on memory that is given back, and keeps what is found in a file. */
   int measure;
+  int reserved; /* 0: all bytes of the structure are fields, so that none is found by chance */
 } halo_convolve_layer;
 
 typedef struct halo_convolve_plan halo_convolve_plan;

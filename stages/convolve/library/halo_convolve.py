@@ -21,7 +21,7 @@ class _Layer(ctypes.Structure):
     """halo_convolve_layer of halo/convolve.h; size tells the library if it is another one's."""
     _fields_ = [("size", ctypes.c_size_t)] + [(name, ctypes.c_int) for name in (
         "images", "channels", "height", "width", "filters", "filter_height", "filter_width", "stride_h", "stride_w",
-        "padding_h", "padding_w", "dilation_h", "dilation_w", "groups", "bias", "tensor_cores", "measure")]
+        "padding_h", "padding_w", "dilation_h", "dilation_w", "groups", "bias", "tensor_cores", "measure", "reserved")]
 
 
 @functools.cache
@@ -113,20 +113,19 @@ def _floats(like, size):
     return torch.empty(size // 4, dtype=torch.float32, device=like.device)
 
 
-def _pack(plan, weight, packed):
+def _pack(plan, weight, packed, stream):
     weight = _aligned(weight)
-    _need(_library().halo_convolve_pack(plan.pointer, weight.data_ptr(), packed.data_ptr(),
-                                        torch.cuda.current_stream().cuda_stream))
+    _need(_library().halo_convolve_pack(plan.pointer, weight.data_ptr(), packed.data_ptr(), stream.cuda_stream))
     return packed
 
 
-def _run(plan, x, packed, bias, shape):
+def _run(plan, x, packed, bias, shape, stream):
     x = _aligned(x)
     output = torch.empty(shape, dtype=torch.float32, device=x.device)
-    workspace = _floats(x, plan.workspace)
-    _need(_library().halo_convolve_run(plan.pointer, x.data_ptr(), packed.data_ptr(), bias.data_ptr() if bias is not None
-                                       else None, 0, output.data_ptr(), workspace.data_ptr() if plan.workspace else None,
-                                       torch.cuda.current_stream().cuda_stream))
+    workspace = _floats(x, plan.workspace) if plan.workspace else None
+    _need(_library().halo_convolve_run(plan.pointer, x.data_ptr(), packed.data_ptr(),
+                                       None if bias is None else bias.data_ptr(), 0, output.data_ptr(),
+                                       None if workspace is None else workspace.data_ptr(), stream.cuda_stream))
     return output
 
 
@@ -137,7 +136,8 @@ def _conv2d(x, weight, bias, stride, padding, tensor_cores, measure):
     shape = _check(x, weight, bias, stride, padding)
     with torch.cuda.device(x.device):
         plan = _plan_for(x, weight, bias, stride, padding, tensor_cores, measure)
-        return _run(plan, x, _pack(plan, weight, _floats(x, plan.packed)), bias, shape)
+        stream = torch.cuda.current_stream()
+        return _run(plan, x, _pack(plan, weight, _floats(x, plan.packed), stream), bias, shape, stream)
 
 
 @_conv2d.register_fake
@@ -177,24 +177,25 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, *, tensor_cores=False, mea
 
 
 class _Packed:
-    """Filters as a plan's kernel reads them. They stay where they are, so that CUDA graphs which read them see a new weight
-    too."""
+    """A plan, and the filters as its kernel reads them. They stay where they are, so that CUDA graphs which read them see a
+    new weight too."""
 
-    def __init__(self, plan, weight):
-        self.plan, self.filters, self.of, self.stream = plan, _floats(weight, plan.packed), None, None
-        self.packed = torch.cuda.Event()
+    def __init__(self, plan, shape, weight):
+        self.plan, self.shape, self.filters = plan, shape, _floats(weight, plan.packed)
+        self.weight, self.of, self.stream, self.event = None, None, None, torch.cuda.Event()
 
-    def for_weight(self, weight):
-        stream, capturing = torch.cuda.current_stream(), torch.cuda.is_current_stream_capturing()
-        of = (weight, weight.data_ptr(), weight._version)
-        if self.of is None or self.of[0] is not weight or self.of[1:] != of[1:]:
-            _pack(self.plan, weight, self.filters)
+    def pack(self, x, layer, stream):
+        weight = layer.weight
+        of = (weight.data_ptr(), weight._version)
+        if self.weight is not weight or self.of != of:
+            _check(x, weight, layer.bias, layer.stride, layer.padding)
+            _pack(self.plan, weight, self.filters, stream)
             # In a capture nothing has been packed yet.
-            if not capturing:
-                self.of, self.stream = of, stream
-                self.packed.record(stream)
-        elif stream != self.stream and not capturing:
-            stream.wait_event(self.packed)
+            if not torch.cuda.is_current_stream_capturing():
+                self.weight, self.of, self.stream = weight, of, stream
+                self.event.record(stream)
+        elif stream != self.stream and not torch.cuda.is_current_stream_capturing():
+            stream.wait_event(self.event)
             self.filters.record_stream(stream)
         return self.filters
 
@@ -212,7 +213,7 @@ class Conv2d(torch.nn.Conv2d):
 
     def train(self, mode=True):
         for packed in getattr(self, "_packed", {}).values():
-            packed.of = None
+            packed.weight = None
         return super().train(mode)
 
     def __getstate__(self):
@@ -224,12 +225,15 @@ class Conv2d(torch.nn.Conv2d):
             return conv2d(input, self.weight, self.bias, self.stride, self.padding, tensor_cores=self.tensor_cores,
                           measure=self.measure)
         _on_gpu(input)
-        shape = _check(input, self.weight, self.bias, self.stride, self.padding)
         with torch.cuda.device(input.device):
-            plan = _plan_for(input, self.weight, self.bias, self.stride, self.padding, self.tensor_cores, self.measure)
-            if plan not in self._packed:
-                self._packed[plan] = _Packed(plan, self.weight)
-            return _run(plan, input, self._packed[plan].for_weight(self.weight), self.bias, shape)
+            key = (input.shape, input.device, self.weight.shape, self.bias is None)
+            known = self._packed.get(key)
+            if known is None or input.dtype != torch.float32 or not input.is_contiguous():
+                shape = _check(input, self.weight, self.bias, self.stride, self.padding)
+                plan = _plan_for(input, self.weight, self.bias, self.stride, self.padding, self.tensor_cores, self.measure)
+                known = self._packed[key] = _Packed(plan, shape, self.weight)
+            stream = torch.cuda.current_stream()
+            return _run(known.plan, input, known.pack(input, self, stream), self.bias, known.shape, stream)
 
 
 def _set(layer, tensor_cores, measure):

@@ -1,8 +1,7 @@
 // halo/convolve.h: layers.
 #include <cuda_runtime.h>
 
-#include <cstring>
-#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -20,30 +19,15 @@ using convolve::Choice;
 using convolve::Epilogue;
 using convolve::Products;
 
-// Of the first version: whoever gives less has not set it.
-constexpr std::size_t kLeastSize = sizeof(halo_convolve_layer);
-
-halo_convolve_layer given(const halo_convolve_layer* layer) {
-  if (layer == nullptr) throw WrongUse("layer is null: give a halo_convolve_layer");
-  if (layer->size < kLeastSize) {
-    throw WrongUse("layer.size is " + std::to_string(layer->size) +
-                   ": set it to sizeof(halo_convolve_layer)");
-  }
-  halo_convolve_layer known{};
-  std::memcpy(&known, layer, sizeof known);
-  // What a newer header has besides is not 0 where somebody asks for it.
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(layer);
-  for (std::size_t at = sizeof known; at < layer->size; ++at) {
-    if (bytes[at] != 0) {
-      throw NotSupported("layer asks for what this library is too old for: install a newer one");
-    }
-  }
-  return known;
-}
+// No bytes between or behind the fields: what is there by chance would be a field of a newer version.
+static_assert(sizeof(halo_convolve_layer) == sizeof(std::size_t) + 18 * sizeof(int));
+static_assert(sizeof(halo_convolve1d_signal) == 3 * sizeof(std::size_t));
 
 int or_one(int value) { return value == 0 ? 1 : value; }
 
 conv::ConvLayer layer_of(const halo_convolve_layer& given) {
+  if (given.reserved != 0)
+    throw WrongUse("layer.reserved is not 0: begin with {0}, then set fields");
   if (or_one(given.groups) != 1) {
     throw NotSupported("groups is " + std::to_string(given.groups) +
                        ": kernels take 1 only, so run each group as a layer of its own");
@@ -77,20 +61,29 @@ struct halo_convolve_plan {
 
 namespace {
 
+// Nothing: no kernel takes the layer.
+std::optional<Convolution> convolution(const conv::ConvLayer& layer,
+                                       const halo_convolve_layer& given, Epilogue epilogue) {
+  try {
+    return Convolution(layer, given.tensor_cores != 0 ? Products::split_tf32 : Products::fp32,
+                       epilogue, given.measure != 0 ? Choice::measured : Choice::rule);
+  } catch (const std::invalid_argument&) {
+    return {};
+  }
+}
+
 halo_convolve_plan planned(const halo_convolve_layer& given) {
   const conv::ConvLayer layer = layer_of(given);
-  const Products products = given.tensor_cores != 0 ? Products::split_tf32 : Products::fp32;
-  const Choice choice = given.measure != 0 ? Choice::measured : Choice::rule;
-  const auto convolution = [&](Epilogue epilogue) {
-    return Convolution(layer, products, epilogue, choice);
-  };
   const Device device = Device::present();
-  if (given.bias == 0) return {device, convolution(Epilogue::none)};
-  try {
-    return {device, convolution(Epilogue::bias_relu), true, true};
-  } catch (const std::invalid_argument&) {
-    return {device, convolution(Epilogue::none), true, false};
+  if (given.bias != 0) {
+    if (const auto found = convolution(layer, given, Epilogue::bias_relu)) {
+      return {device, *found, true, true};
+    }
   }
+  const auto found = convolution(layer, given, Epilogue::none);
+  if (!found)
+    throw NotSupported("no kernel takes this layer on this GPU: use another library for it");
+  return {device, *found, given.bias != 0, false};
 }
 
 void pack(const halo_convolve_plan& plan, const float* filters, float* packed,
@@ -141,7 +134,7 @@ int halo_convolve_create(halo_convolve_plan** plan, const halo_convolve_layer* l
   return guarded("halo_convolve_create", [&] {
     if (plan == nullptr) throw WrongUse("plan is null: it is where the plan is put");
     *plan = nullptr;
-    *plan = new halo_convolve_plan(planned(given(layer)));
+    *plan = new halo_convolve_plan(planned(given("layer", layer)));
   });
 }
 

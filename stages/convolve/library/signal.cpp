@@ -1,7 +1,6 @@
 // halo/convolve.h: signals.
 #include <cuda_runtime.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -38,6 +37,8 @@ class DeviceFloats {
     const std::size_t bytes = values.size() * sizeof(float);
     require(cudaMalloc(&data_, bytes), "cudaMalloc");
     require(cudaMemcpy(data_, values.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    // Of pageable memory a copy may return earlier, and other streams do not wait for it.
+    require(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
   }
   ~DeviceFloats() { cudaFree(data_); }
   DeviceFloats(const DeviceFloats&) = delete;
@@ -61,25 +62,20 @@ struct halo_convolve1d_plan {
 
 namespace {
 
-halo_convolve1d_plan* planned(const halo_convolve1d_signal* given) {
-  if (given == nullptr) throw WrongUse("signal is null: give a halo_convolve1d_signal");
-  if (given->size < sizeof(halo_convolve1d_signal)) {
-    throw WrongUse("signal.size is " + std::to_string(given->size) +
-                   ": set it to sizeof(halo_convolve1d_signal)");
-  }
-  if (given->taps % 2 == 0) {
-    throw WrongUse("taps is " + std::to_string(given->taps) +
+halo_convolve1d_plan* planned(const halo_convolve1d_signal& given) {
+  if (given.taps % 2 == 0) {
+    throw WrongUse("taps is " + std::to_string(given.taps) +
                    ": a mask needs a middle tap, so add one of 0 at an end");
   }
-  const conv::Problem1d problem(given->length, given->taps, conv::Border::zero);
-  if (given->mask == nullptr) throw WrongUse("mask is null: it is in the host's memory");
-  std::vector<float> taps(given->mask, given->mask + given->taps);
-  const std::string name = convolve::choose_signal_kernel(given->taps, given->length);
+  const conv::Problem1d problem(given.length, given.taps, conv::Border::zero);
+  if (given.mask == nullptr) throw WrongUse("mask is null: it is in the host's memory");
+  std::vector<float> taps(given.mask, given.mask + given.taps);
+  const std::string name = convolve::choose_signal_kernel(given.taps, given.length);
   const Conv1dKernel kernel = kernel_called(name);
   std::vector<float> prepared(static_cast<std::size_t>(kernel.prepared_floats));
-  if (kernel.prepare_taps) kernel.prepare_taps(taps.data(), given->taps, prepared.data());
+  if (kernel.prepare_taps) kernel.prepare_taps(taps.data(), given.taps, prepared.data());
   return new halo_convolve1d_plan{
-      Device::present(), given->length, std::move(taps), name, kernel, DeviceFloats(prepared)};
+      Device::present(), given.length, std::move(taps), name, kernel, DeviceFloats(prepared)};
 }
 
 void run(const halo_convolve1d_plan& plan, const float* input, float* output, cudaStream_t stream) {
@@ -105,7 +101,7 @@ int halo_convolve1d_create(halo_convolve1d_plan** plan, const halo_convolve1d_si
   return guarded("halo_convolve1d_create", [&] {
     if (plan == nullptr) throw WrongUse("plan is null: it is where the plan is put");
     *plan = nullptr;
-    *plan = planned(signal);
+    *plan = planned(given("signal", signal));
   });
 }
 

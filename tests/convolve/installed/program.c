@@ -43,7 +43,7 @@ static float* on_device(const float* values, size_t bytes) {
 }
 
 static double expected(int n, int k, int p, int q) {
-  double sum = bias[k];
+  double sum = 0;
   for (int c = 0; c < C; ++c) {
     for (int r = 0; r < 3; ++r) {
       for (int s = 0; s < 3; ++s) {
@@ -54,7 +54,42 @@ static double expected(int n, int k, int p, int q) {
       }
     }
   }
-  return sum < 0 ? 0 : sum;
+  return sum;
+}
+
+/* Leaves the outputs in `again`. */
+static void in_a_graph(const halo_convolve_plan* plan, const float* d_input, const float* d_filters,
+                       float* packed, const float* d_bias, float* d_output, float* workspace,
+                       cudaStream_t stream) {
+  cudaGraph_t graph;
+  cudaGraphExec_t ready;
+  need(cudaMemsetAsync(d_output, 0, sizeof output, stream) == cudaSuccess, "clear");
+  need(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess, "begin");
+  need(halo_convolve_pack(plan, d_filters, packed, stream) == HALO_CONVOLVE_OK, "pack in a graph");
+  need(halo_convolve_run(plan, d_input, packed, d_bias, d_bias != NULL, d_output, workspace,
+                         stream) == HALO_CONVOLVE_OK,
+       "run in a graph");
+  need(cudaStreamEndCapture(stream, &graph) == cudaSuccess, "end");
+  need(cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess, "instantiate");
+  need(cudaGraphLaunch(ready, stream) == cudaSuccess, "launch");
+  need(cudaStreamSynchronize(stream) == cudaSuccess, "wait");
+  need(cudaMemcpy(again, d_output, sizeof again, cudaMemcpyDeviceToHost) == cudaSuccess, "copy");
+  cudaGraphExecDestroy(ready);
+  cudaGraphDestroy(graph);
+}
+
+static double largest_error(const float* found, int with_bias) {
+  double worst = 0;
+  for (int i = 0; i < OUTPUT; ++i) {
+    const int k = i / (H * W) % K;
+    double sum = expected(i / (K * H * W), k, i / W % H, i % W);
+    if (with_bias) {
+      sum += bias[k];
+      if (sum < 0) sum = 0;
+    }
+    worst = fmax(worst, fabs(found[i] - sum));
+  }
+  return worst;
 }
 
 int main(void) {
@@ -83,6 +118,8 @@ int main(void) {
   const size_t bytes = halo_convolve_workspace_bytes(plan);
   float* const workspace = bytes ? on_device(NULL, bytes) : NULL;
 
+  need(cudaDeviceSynchronize() == cudaSuccess, "copies");
+
   cudaStream_t stream;
   need(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess, "stream");
   need(halo_convolve_pack(plan, d_filters, packed, stream) == HALO_CONVOLVE_OK, "pack");
@@ -93,30 +130,14 @@ int main(void) {
            cudaSuccess,
        "copy");
   need(cudaStreamSynchronize(stream) == cudaSuccess, "wait");
-  double worst = 0;
-  for (int i = 0; i < OUTPUT; ++i) {
-    worst =
-        fmax(worst, fabs(output[i] - expected(i / (K * H * W), i / (H * W) % K, i / W % H, i % W)));
-  }
+  const double worst = largest_error(output, 1);
   if (!(worst < 0.01)) {
     printf("failed: %s is off by %g\n", halo_convolve_kernel(plan), worst);
     return 1;
   }
 
   /* Packing and running are captured, and run later. */
-  cudaGraph_t graph;
-  cudaGraphExec_t ready;
-  need(cudaMemsetAsync(d_output, 0, sizeof output, stream) == cudaSuccess, "clear");
-  need(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess, "begin");
-  need(halo_convolve_pack(plan, d_filters, packed, stream) == HALO_CONVOLVE_OK, "pack in a graph");
-  need(halo_convolve_run(plan, d_input, packed, d_bias, 1, d_output, workspace, stream) ==
-           HALO_CONVOLVE_OK,
-       "run in a graph");
-  need(cudaStreamEndCapture(stream, &graph) == cudaSuccess, "end");
-  need(cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess, "instantiate");
-  need(cudaGraphLaunch(ready, stream) == cudaSuccess, "launch");
-  need(cudaStreamSynchronize(stream) == cudaSuccess, "wait");
-  need(cudaMemcpy(again, d_output, sizeof again, cudaMemcpyDeviceToHost) == cudaSuccess, "copy");
+  in_a_graph(plan, d_input, d_filters, packed, d_bias, d_output, workspace, stream);
   need(memcmp(output, again, sizeof again) == 0, "the graph's outputs are the same bits");
 
   says(halo_convolve_run(plan, d_input + 1, packed, NULL, 0, d_output, workspace, stream),
@@ -126,6 +147,11 @@ int main(void) {
 
   layer.bias = 0;
   need(halo_convolve_create(&plan, &layer) == HALO_CONVOLVE_OK, "create without a bias");
+  /* Of a plan that has never run, too. */
+  float* const other_packed = on_device(NULL, halo_convolve_packed_bytes(plan));
+  float* const other_workspace = on_device(NULL, halo_convolve_workspace_bytes(plan) + 4);
+  in_a_graph(plan, d_input, d_filters, other_packed, NULL, d_output, other_workspace, stream);
+  need(largest_error(again, 0) < 0.01, "a graph without a run before it");
   says(halo_convolve_run(plan, d_input, packed, d_bias, 0, d_output, workspace, 0),
        HALO_CONVOLVE_WRONG_USE, "set layer.bias to 1 before the plan is made");
   halo_convolve_destroy(plan);
@@ -141,7 +167,7 @@ int main(void) {
   other = layer;
   other.size = 0;
   says(halo_convolve_create(&plan, &other), HALO_CONVOLVE_WRONG_USE,
-       "set it to sizeof(halo_convolve_layer)");
+       "set it to the structure's sizeof");
   other = layer;
   other.filter_height = 20;
   says(halo_convolve_create(&plan, &other), HALO_CONVOLVE_WRONG_USE,
@@ -149,19 +175,20 @@ int main(void) {
   /* A program that was compiled for a newer library. */
   struct {
     halo_convolve_layer known;
-    int newer;
-  } longer = {layer, 0};
+    int newer[2];
+  } longer = {layer, {0, 0}};
   longer.known.size = sizeof longer;
   need(halo_convolve_create(&plan, &longer.known) == HALO_CONVOLVE_OK,
        "a field that nobody asked for");
   halo_convolve_destroy(plan);
-  longer.newer = 1;
+  longer.newer[1] = 1;
   says(halo_convolve_create(&plan, &longer.known), HALO_CONVOLVE_NOT_SUPPORTED,
        "install a newer one");
 
-  cudaFree(d_input), cudaFree(d_filters), cudaFree(d_bias), cudaFree(d_output), cudaFree(packed),
-      cudaFree(workspace);
-  cudaGraphExecDestroy(ready), cudaGraphDestroy(graph), cudaStreamDestroy(stream);
+  float* const all[] = {d_input, d_filters, d_bias,       d_output,
+                        packed,  workspace, other_packed, other_workspace};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) cudaFree(all[i]);
+  cudaStreamDestroy(stream);
   puts("good");
   return 0;
 }

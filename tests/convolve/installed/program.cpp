@@ -60,6 +60,7 @@ void signals() {
     need(plans.back().kernel() == one.kernel, plans.back().kernel() + " for " + one.kernel);
     outputs.push_back(new OnDevice(kLength));
   }
+  cudaDeviceSynchronize();
   for (std::size_t i = 0; i < plans.size(); ++i) {
     plans[i].run(input.data, outputs[i]->data, streams[i % 2]);
   }

@@ -7,6 +7,7 @@
 #include "common/convolve/implicit_gemm/implicit_gemm.hpp"
 #include "common/convolve/pointwise/pointwise.hpp"
 #include "common/convolve/split_tf32/split_tf32.hpp"
+#include "common/convolve/warpgroup/warpgroup.hpp"
 #include "common/gpus/present_gpu.hpp"
 #include "stages/09_cuconv_two_stage/costs.hpp"
 #include "stages/09_cuconv_two_stage/two_stage.hpp"
@@ -147,6 +148,7 @@ void add_variants(Conv2dStage& stage, std::int64_t cap) {
 void complete(Conv2dStage& stage) {
   add_variants(stage, kTemporariesCap);
   stage.variants.push_back(convolve::split_tf32());
+  stage.variants.push_back(convolve::warpgroup());
   stage.variants.push_back(convolve::pointwise());
   stage.variants.push_back(convolve::implicit_gemm());
   add(stage, "gemm_tile", "stages/09_cuconv_two_stage/3_gemm_tile.cu", gemm_tile());
@@ -160,8 +162,8 @@ void complete(Conv2dStage& stage) {
     return gpus::too_old(gpus::present_limits(), gpus::kWithTf32);
   };
   for (const std::vector<Conv2dVariant>& method :
-       {convolve::split_tf32_of_each_tile(), convolve::pointwise_of_each_tile(),
-        convolve::implicit_gemm_of_each_plan()}) {
+       {convolve::split_tf32_of_each_tile(), convolve::warpgroup_of_each_tile(),
+        convolve::pointwise_of_each_tile(), convolve::implicit_gemm_of_each_plan()}) {
     stage.searched.insert(stage.searched.end(), method.begin(), method.end());
   }
 }

@@ -11,6 +11,7 @@
 #include "common/convolve/pointwise/pointwise.hpp"
 #include "common/convolve/register_tile/register_tile.hpp"
 #include "common/convolve/split_tf32/split_tf32.hpp"
+#include "common/convolve/warpgroup/warpgroup.hpp"
 #include "common/convolve/windows/windows.hpp"
 #include "common/convolve/winograd/winograd.hpp"
 #include "common/gpus/present_gpu.hpp"
@@ -64,7 +65,7 @@ std::vector<Contender> listed() {
   for (const std::vector<Contender>& list :
        {window_contenders(), paper_contenders(), register_tile_contenders(), winograd_contenders(),
         fourier_contenders(), pointwise_contenders(), implicit_gemm_contenders(),
-        split_tf32_contenders()}) {
+        split_tf32_contenders(), warpgroup_contenders()}) {
     all.insert(all.end(), list.begin(), list.end());
   }
   return all;

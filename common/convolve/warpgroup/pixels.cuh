@@ -1,0 +1,146 @@
+// How a warpgroup copies the pixels of a piece to shared memory: rows of a channel, in the order of the tile's outputs.
+#pragma once
+
+#include <cstdint>
+
+#include "common/convolve/warpgroup/tile.hpp"
+#include "common/harness/async_copy.h"
+#include "common/harness/kernel.h"
+
+namespace halo::convolve {
+
+using PixelRow = float[kWarpgroupPixelRow];
+
+// The outputs of a tile that are of one image, the `index`-th of those it has: where 1 x 1 filters do not move, they are
+// a run of the pixels of each channel. On chip it begins in the row's cell `at`, `shift` cells behind a quad's begin.
+struct Run {
+  int image, first, length, at;
+  __device__ Run(int tile_pixel, const Divisor& of_map, int index) {
+    const int map = of_map.value, before = tile_pixel % of_map;
+    const int of_first = min(map - before, kWarpgroupPixels);
+    image = tile_pixel / of_map + index;
+    first = index == 0 ? before : 0;
+    length = index == 0 ? of_first : min(map, kWarpgroupPixels - of_first - (index - 1) * map);
+    at = index == 0 ? 0 : room(of_first, map) + (index - 1) * room(map, map);
+  }
+  __device__ static int room(int length, int map) {
+    return map % 4 == 0 ? length : (length + 6) / 4 * 4;
+  }
+  // The same for every fourth channel.
+  __device__ int shift(int C, int c, const Divisor& map) const {
+    return (static_cast<unsigned>(image * C + c) * map.value + first) % 4;
+  }
+};
+
+// In runs: a warp copies every fourth row, a lane one quad of it, and where the runs have more than 32, some lanes two.
+struct RunPixels {
+  static constexpr int kEvery = 4;  // row, as many as there are warps
+  static constexpr int kOwn = 2;    // quads
+  const float* const input;
+  const LayerNumbers& layer;
+  const Divisor& map;
+  const int row, lane;
+  int from[kOwn];  // cells of the input for channel `row`, or -1
+
+  __device__ RunPixels(const float* input, const LayerNumbers& layer, const Divisor& map,
+                       int thread)
+      : input(input), layer(layer), map(map), row(thread / kWarpSize), lane(thread % kWarpSize) {}
+
+  // Where the tile's output `pixel` is in row t, t + 4, ...
+  __device__ static int column(const LayerNumbers& layer, const Divisor& map, int tile_pixel,
+                               int pixel, int t) {
+    // Behind the last output there is nothing: the tile's first is read instead.
+    const int m = tile_pixel + pixel < layer.N * map.value ? tile_pixel + pixel : tile_pixel;
+    const Run run(tile_pixel, map, m / map - tile_pixel / map);
+    return run.at + run.shift(layer.C, t, map) + m % map - run.first;
+  }
+  __device__ void begin_tile(int tile_pixel) {
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      const int cell = (i * kWarpSize + lane) * 4;
+      from[i] = -1;
+#pragma unroll 1
+      for (int index = 0; index < kWarpgroupRuns; ++index) {
+        const Run run(tile_pixel, map, index);
+        const int in_run = cell - run.at - run.shift(layer.C, row, map);
+        if (run.length <= 0 || run.image >= layer.N) break;
+        if (cell < run.at || in_run >= run.length) continue;
+        from[i] = (run.image * layer.C + row) * map.value + run.first + in_run;
+      }
+    }
+  }
+  __device__ void find(int, int, int) {}
+  __device__ void copy(PixelRow* pixels, int c) {
+    const unsigned channel = map.value;  // unsigned: its multiples are one instruction
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      const bool exists = from[i] >= 0;
+      if (i > 0 && !__any_sync(~0u, exists)) return;
+      if (i > 0 && lane >= kWarpgroupPixelRow / 4 - kWarpSize) return;
+      const float* const cell = exists ? input + (from[i] + c * channel) : input;
+      float* const to = &pixels[row][(i * kWarpSize + lane) * 4];
+      // Nearly always all channels exist: then nothing is asked or chosen for each copy.
+      if (c + kWarpgroupChannels <= layer.C) {
+#pragma unroll
+        for (int j = 0; j < kWarpgroupChannels; j += kEvery) {
+          copy_or_zero_async<16>(to + j * kWarpgroupPixelRow, cell + std::uint64_t{channel} * j,
+                                 exists);
+        }
+        continue;
+      }
+#pragma unroll 1
+      for (int j = 0; j < kWarpgroupChannels; j += kEvery) {
+        const bool is_there = exists && c + row + j < layer.C;
+        copy_or_zero_async<16>(to + j * kWarpgroupPixelRow, is_there ? cell + channel * j : input,
+                               is_there);
+      }
+    }
+  }
+};
+
+// One by one: a thread copies one pixel, whose cell under each tap may be anywhere, of all channels.
+struct SinglePixels {
+  const float* const input;
+  const LayerNumbers& layer;
+  const Divisor& map;
+  const int thread;
+  int image, top, left;
+  const float* cell;  // of the piece's first channel
+  bool exists;
+
+  __device__ SinglePixels(const float* input, const LayerNumbers& layer, const Divisor& map,
+                          int thread)
+      : input(input), layer(layer), map(map), thread(thread) {}
+
+  __device__ static int column(const LayerNumbers&, const Divisor&, int, int pixel, int) {
+    return pixel;
+  }
+  __device__ void begin_tile(int tile_pixel) {
+    const int m = tile_pixel + thread, in_map = m % map;
+    image = m / map;
+    top = in_map / layer.Q * layer.stride_h - layer.padding_h;
+    left = in_map % layer.Q * layer.stride_w - layer.padding_w;
+  }
+  __device__ void find(int c, int r, int s) {
+    const int h = top + r, w = left + s;
+    exists = image < layer.N && h >= 0 && h < layer.H && w >= 0 && w < layer.W;
+    cell = exists ? input + (((image * layer.C + c) * layer.H + h) * layer.W + w) : input;
+  }
+  __device__ void copy(PixelRow* pixels, int c) {
+    const unsigned channel = layer.H * layer.W;
+    if (c + kWarpgroupChannels <= layer.C) {
+#pragma unroll
+      for (int i = 0; i < kWarpgroupChannels; ++i) {
+        copy_or_zero_async<4>(&pixels[i][thread], cell + std::uint64_t{channel} * i, exists);
+      }
+      return;
+    }
+#pragma unroll 1
+    for (int i = 0; i < kWarpgroupChannels; ++i) {
+      const bool is_there = exists && c + i < layer.C;
+      copy_or_zero_async<4>(&pixels[i][thread], is_there ? cell + i * channel : input, is_there);
+    }
+  }
+};
+
+}  // namespace halo::convolve

@@ -1,0 +1,270 @@
+#include "common/convolve/warpgroup/plan.hpp"
+
+#include <algorithm>
+
+#include "common/conv/quotient.hpp"
+#include "common/harness/traffic/tally.hpp"
+
+namespace halo::convolve {
+
+namespace {
+
+using conv::ConvLayer;
+
+// wgmma came with compute capability 9.0 and went with it.
+constexpr int kWithWgmma = 90;
+
+// As the kernel has them.
+constexpr int kWarps = 4;  // of a warpgroup
+constexpr int kMultiplyingWarps = 2 * kWarps;
+constexpr int kDepth = 8;
+constexpr int kSteps = kWarpgroupChannels / kDepth;
+constexpr int kProducts = 3;  // of the parts of two factors
+constexpr int kQuad = 4;
+
+std::int64_t map_of(const ConvLayer& layer) { return std::int64_t{layer.P()} * layer.Q(); }
+
+// So that the input's last cells are a whole quad, too.
+bool is_in_runs(const ConvLayer& layer) {
+  return layer.R() * layer.S() == 1 && layer.stride_h() == 1 && layer.stride_w() == 1 &&
+         layer.padding_h() == 0 && layer.padding_w() == 0 && layer.input_size() % kQuad == 0 &&
+         most_runs(static_cast<int>(map_of(layer))) <= kWarpgroupRuns;
+}
+
+// Of a turn, in pieces of 128 filters; fitted to times on an H200 of layers with 128 images.
+double time_of_turn(const WarpgroupPlan& plan) {
+  const double share = plan.tile.filters / 128.0;
+  return static_cast<double>(plan.pieces) * (0.5 + 0.5 * share) + 1.2 * share;
+}
+
+// The runs of a tile's pixels, as the kernel lays them out on chip.
+struct ImageRun {
+  std::int64_t image, first, length, at;
+};
+std::vector<ImageRun> runs_of(const ConvLayer& layer, Cells outputs) {
+  const std::int64_t map = map_of(layer);
+  const auto room = [&](std::int64_t length) {
+    return map % kQuad == 0 ? length : (length + 6) / kQuad * kQuad;
+  };
+  std::vector<ImageRun> runs;
+  std::int64_t at = 0;
+  const std::int64_t end = outputs.begin + kWarpgroupPixels;
+  for (std::int64_t m = outputs.begin; m < end && m / map < layer.N();) {
+    const std::int64_t length = std::min(map - m % map, end - m);
+    runs.push_back({m / map, m % map, length, at});
+    at += room(length);
+    m += length;
+  }
+  return runs;
+}
+
+// Where channel `c` of a run begins behind a quad.
+std::int64_t shift_of(const ConvLayer& layer, const ImageRun& run, std::int64_t c) {
+  return ((run.image * layer.C() + c) * map_of(layer) + run.first) % kQuad;
+}
+
+// What is copied of a tile's pixels for one group of filters, and where they are on chip: columns(t)[i] is that of
+// output i in every fourth row from t on.
+void add_runs(Tally& tally, const ConvLayer& layer, Cells outputs, std::int64_t groups,
+              std::int64_t chunks, std::vector<std::int64_t> (&columns)[kWarps]) {
+  const std::int64_t map = map_of(layer);
+  const std::vector<ImageRun> runs = runs_of(layer, outputs);
+  for (int row = 0; row < kWarps; ++row) {
+    columns[row].assign(kWarpgroupPixels, 0);
+    for (const ImageRun& run : runs) {
+      for (std::int64_t i = 0; i < run.length; ++i) {
+        const std::int64_t m = run.image * map + run.first + i - outputs.begin;
+        columns[row][static_cast<std::size_t>(m)] = run.at + shift_of(layer, run, row) + i;
+      }
+    }
+    for (std::int64_t m = outputs.size(); m < kWarpgroupPixels; ++m) {
+      columns[row][static_cast<std::size_t>(m)] = columns[row][0];
+    }
+    for (const Cells warp : Cells{0, kWarpgroupPixelRow / kQuad}.pieces(kWarpSize)) {
+      const Lanes quads_of_row = wide_lanes(kQuad, warp, [&](std::int64_t quad) {
+        for (const ImageRun& run : runs) {
+          const std::int64_t in_run = quad * kQuad - run.at - shift_of(layer, run, row);
+          if (quad * kQuad < run.at || in_run >= run.length) continue;
+          return (run.image * layer.C() + row) * map + run.first + in_run;
+        }
+        return kNoCell;
+      });
+      if (warp.begin > 0 && quads_of_row.empty()) continue;
+      tally.load(quads_of_row,
+                 every(kWarps * map, (layer.C() - row + kWarps - 1) / kWarps) * groups);
+      tally.shared_store(quads(Cells{warp.begin * kQuad, warp.end * kQuad}),
+                         groups * chunks * (kWarpgroupChannels / kWarps));
+    }
+  }
+}
+
+void add_singles(Tally& tally, const ConvLayer& layer, Cells outputs, std::int64_t groups,
+                 std::int64_t pieces, std::vector<std::int64_t> (&columns)[kWarps]) {
+  const std::int64_t map = map_of(layer), channel = std::int64_t{layer.H()} * layer.W();
+  for (const Cells warp : outputs.pieces(kWarpSize)) {
+    for (int r = 0; r < layer.R(); ++r) {
+      for (int s = 0; s < layer.S(); ++s) {
+        tally.load(lanes(warp,
+                         [&](std::int64_t m) {
+                           const std::int64_t h =
+                               m % map / layer.Q() * layer.stride_h() - layer.padding_h() + r;
+                           const std::int64_t w =
+                               m % map % layer.Q() * layer.stride_w() - layer.padding_w() + s;
+                           const bool exists = h >= 0 && h < layer.H() && w >= 0 && w < layer.W();
+                           return exists ? m / map * layer.C() * channel + h * layer.W() + w
+                                         : kNoCell;
+                         }),
+                   every(channel, layer.C()) * groups);
+      }
+    }
+  }
+  tally.shared_store(Cells{0, kWarpgroupPixels}, groups * pieces * kWarpgroupChannels);
+  for (std::vector<std::int64_t>& row : columns) {
+    row.resize(kWarpgroupPixels);
+    for (std::size_t m = 0; m < row.size(); ++m) row[m] = static_cast<std::int64_t>(m);
+  }
+}
+
+// What the warps that multiply read on chip, and write of their sums.
+void add_products(Tally& tally, const WarpgroupPlan& plan,
+                  const std::vector<std::int64_t> (&columns)[kWarps]) {
+  const std::int64_t groups = plan.tiles.groups.value, filters = plan.tile.filters;
+  for (int warp = 0; warp < kMultiplyingWarps; ++warp) {
+    for (const int more : {0, 8}) {
+      // Lane 4 * g + t: row t, output g of the warp's.
+      tally.shared_load(lanes({0, kWarpSize},
+                              [&](std::int64_t lane) {
+                                const auto m =
+                                    static_cast<std::size_t>(warp * 16 + more + lane / 4);
+                                return lane % 4 * kWarpgroupPixelRow + columns[lane % 4][m];
+                              }),
+                        groups * plan.pieces * kSteps * 2);
+      tally.shared_store(lanes({0, kWarpSize},
+                               [&](std::int64_t lane) {
+                                 return lane % 4 * 2 * kWarpgroupSumRow + warp * 16 + more +
+                                        lane / 4;
+                               }),
+                         groups * (filters / 4));
+    }
+  }
+  tally.tensor(groups * plan.pieces * kMultiplyingWarps * kSteps * kProducts);
+}
+
+// Rows of sums that the warps which store them read: each so many at a time, whether there are as many or not.
+std::int64_t rows_read(const ConvLayer& layer, const WarpgroupPlan& plan, int ahead) {
+  std::int64_t rows = 0;
+  for (const Cells group : Cells{0, layer.K()}.pieces(plan.tile.filters)) {
+    for (int warp = 0; warp < kWarps; ++warp) {
+      rows += Cells{warp, group.size()}.pieces(ahead * kWarps).count() * ahead;
+    }
+  }
+  return rows;
+}
+
+void add_stores(Tally& tally, const ConvLayer& layer, const WarpgroupPlan& plan, Cells outputs) {
+  const std::int64_t map = map_of(layer);
+  const int at_once = map % kQuad == 0 ? kQuad : 1;
+  const Cells row{0, kWarpgroupPixels};
+  tally.shared_load(at_once == kQuad ? quads(row) : Run(row),
+                    rows_read(layer, plan, at_once == kQuad ? 4 : 2));
+  for (const Cells warp : outputs.pieces(kWarpSize * at_once)) {
+    Lanes stored(at_once);
+    int lane = 0;
+    for (std::int64_t m = warp.begin; m < warp.end; m += at_once) {
+      stored.set(lane++, m / map * layer.K() * map + m % map);
+    }
+    tally.store(stored, every(map, layer.K()));
+  }
+}
+
+}  // namespace
+
+const std::vector<WarpgroupTile>& warpgroup_tiles() {
+  static const std::vector<WarpgroupTile> tiles = {{128}, {96}, {64}, {32}};
+  return tiles;
+}
+
+std::string name_of(const WarpgroupTile& tile) {
+  return "warpgroup_" + std::to_string(tile.filters);
+}
+
+WarpgroupPlan exact_warpgroup(const ConvLayer& layer, const WarpgroupTile& tile,
+                              const gpus::GpuLimits& gpu) {
+  WarpgroupPlan plan;
+  if (gpu.capability != kWithWgmma) {
+    plan.refusal = "its instruction wgmma is of compute capability 9.0 alone, the GPU has " +
+                   std::to_string(gpu.capability / 10) + "." + std::to_string(gpu.capability % 10);
+    return plan;
+  }
+  if (gpu.shared_per_block < tile.shared_bytes()) {
+    plan.refusal = "a block needs " + std::to_string(tile.shared_bytes()) +
+                   " bytes of shared memory, of " + std::to_string(gpu.shared_per_block);
+    return plan;
+  }
+  const std::int64_t groups = quotient_up(layer.K(), tile.filters);
+  const std::int64_t tiles = quotient_up(layer.N() * map_of(layer), kWarpgroupPixels) * groups;
+  plan.pieces = std::int64_t{layer.R()} * layer.S() * quotient_up(layer.C(), kWarpgroupChannels);
+  plan.packed_floats = groups * plan.pieces * tile.filter_floats();
+  if (plan.packed_floats > conv::kMaxElements) {
+    plan.refusal = "its filters in two parts, with pieces of " +
+                   std::to_string(kWarpgroupChannels) + " channels, are " +
+                   std::to_string(plan.packed_floats) + " floats (at most " +
+                   std::to_string(conv::kMaxElements) + ")";
+    return plan;
+  }
+  plan.tile = tile;
+  plan.in_runs = is_in_runs(layer);
+  plan.tiles = {static_cast<int>(tiles), static_cast<int>(groups), static_cast<int>(map_of(layer))};
+  plan.blocks = static_cast<int>(std::min<std::int64_t>(tiles, std::max(gpu.sms, 1)));
+  return plan;
+}
+
+std::int64_t turns_of(const WarpgroupPlan& plan) {
+  return quotient_up(plan.tiles.count, plan.blocks);
+}
+
+WarpgroupPlan plan_warpgroup(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+  WarpgroupPlan best;
+  double least = 0;
+  for (const WarpgroupTile& tile : warpgroup_tiles()) {
+    const WarpgroupPlan plan = exact_warpgroup(layer, tile, gpu);
+    // Of refusals the last one's, whose blocks need least.
+    if (!plan.refusal.empty()) {
+      if (least == 0) best = plan;
+      continue;
+    }
+    const double time = static_cast<double>(turns_of(plan)) * time_of_turn(plan);
+    if (least == 0 || time < least) {
+      least = time;
+      best = plan;
+    }
+  }
+  return best;
+}
+
+Cost warpgroup_cost(const ConvLayer& layer, const WarpgroupPlan& plan) {
+  Tally tally;
+  tally.launch(plan.blocks, kWarpgroupThreads, plan.tile.shared_bytes());
+  tally.barriers(plan.blocks);
+  const std::int64_t groups = plan.tiles.groups.value;
+  for (const Cells outputs : Cells{0, layer.N() * map_of(layer)}.pieces(kWarpgroupPixels)) {
+    std::vector<std::int64_t> columns[kWarps];
+    if (plan.in_runs) {
+      add_runs(tally, layer, outputs, groups, plan.pieces, columns);
+    } else {
+      add_singles(tally, layer, outputs, groups, plan.pieces, columns);
+    }
+    add_products(tally, plan, columns);
+    add_stores(tally, layer, plan, outputs);
+  }
+  return tally.cost();
+}
+
+Cost warpgroup_bias_cost(const ConvLayer& layer, const WarpgroupPlan& plan) {
+  // A row's, by the warp that stores it.
+  Tally tally;
+  tally.load(one(0), plan.tiles.count / plan.tiles.groups.value * layer.K());
+  return tally.cost();
+}
+
+}  // namespace halo::convolve

@@ -1,0 +1,44 @@
+// Which tile warpgroup.cu takes for a layer, and what it must cost. Plain C++: no GPU is asked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/conv/layer.hpp"
+#include "common/convolve/warpgroup/tile.hpp"
+#include "common/gpus/gpu_figures.hpp"
+#include "common/harness/traffic/cost.hpp"
+
+namespace halo::convolve {
+
+/// The kernel's tiles. Each is a contender, warpgroup_FILTERS (name_of).
+const std::vector<WarpgroupTile>& warpgroup_tiles();
+std::string name_of(const WarpgroupTile& tile);
+
+struct WarpgroupPlan {
+  std::string refusal;  // empty: it takes the layer
+  WarpgroupTile tile{};
+  bool in_runs = false;  // pixels are copied
+  WarpgroupTiles tiles;
+  int blocks = 0;           // each has every blocks-th tile
+  std::int64_t pieces = 0;  // of the sum of one output
+  std::int64_t packed_floats = 0;
+};
+
+/// With the tile whose turns of blocks take the least time.
+WarpgroupPlan plan_warpgroup(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
+
+/// With this tile, one of warpgroup_tiles. Refused on GPUs without wgmma, and where the packed filters or the tiles
+/// would be too many for an int.
+WarpgroupPlan exact_warpgroup(const conv::ConvLayer& layer, const WarpgroupTile& tile,
+                              const gpus::GpuLimits& gpu);
+
+/// Of a plan: the tiles of a block, one after the other.
+std::int64_t turns_of(const WarpgroupPlan& plan);
+
+/// What the kernel must cost so, its filters packed before; and what a bias costs more.
+Cost warpgroup_cost(const conv::ConvLayer& layer, const WarpgroupPlan& plan);
+Cost warpgroup_bias_cost(const conv::ConvLayer& layer, const WarpgroupPlan& plan);
+
+}  // namespace halo::convolve

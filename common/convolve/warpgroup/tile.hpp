@@ -1,0 +1,49 @@
+// What warpgroup.cu is told of a layer, and what it and the plan must agree on. Plain numbers: host and device both use
+// them. plan.hpp says how a tile is chosen.
+#pragma once
+
+#include "common/harness/divisor.h"
+
+namespace halo::convolve {
+
+// Outputs of a tile, of all images, numbered through over n, p and q.
+constexpr int kWarpgroupPixels = 128;
+// A piece of the sum: one tap of so many channels. Of 48 channels half of the second piece is zeros.
+constexpr int kWarpgroupChannels = 32;
+// Of a block: two warpgroups multiply, one copies to shared memory, one stores.
+constexpr int kWarpgroupThreads = 4 * 128;
+// Floats on chip from one channel's pixels to the next one's, and from one filter's sums to the next one's: 24 and 4
+// more, so that the rows which a warp reads or writes at a time do not meet in the same banks.
+constexpr int kWarpgroupPixelRow = kWarpgroupPixels + 24;
+constexpr int kWarpgroupSumRow = kWarpgroupPixels + 4;
+// 1 x 1 filters on maps as they are find a tile's pixels of a channel in one run for each image. A run is copied in
+// whole quads, those in which it begins and ends among them: up to 6 cells more. A row has room for four runs.
+constexpr int kWarpgroupRuns = 4;
+static_assert(kWarpgroupPixels + kWarpgroupRuns * 6 <= kWarpgroupPixelRow);
+constexpr int most_runs(int map) { return (kWarpgroupPixels - 2) / map + 2; }
+
+struct WarpgroupTile {
+  int filters;  // 32, 64, 96 or 128
+
+  // Floats on chip of a piece: its filters in two parts, and its pixels.
+  constexpr int filter_floats() const { return 2 * filters * kWarpgroupChannels; }
+  constexpr int piece_floats() const {
+    return filter_floats() + kWarpgroupChannels * kWarpgroupPixelRow;
+  }
+  // Pieces on chip, one in use and the others on their way: as many as a block has room for beside its sums.
+  constexpr int stages() const { return filters <= 64 ? 5 : filters <= 96 ? 4 : 3; }
+  // With two barriers for each piece and two for the sums.
+  constexpr int shared_bytes() const {
+    return (stages() * piece_floats() + filters * kWarpgroupSumRow) * 4 + (stages() + 1) * 16;
+  }
+};
+
+// Of a layer: of outputs, each with all groups of filters. Those are neighbours, so that the second finds the pixels in
+// the L2 cache.
+struct WarpgroupTiles {
+  int count = 0;
+  Divisor groups = 1;
+  Divisor map = 1;  // outputs of an image and a filter
+};
+
+}  // namespace halo::convolve

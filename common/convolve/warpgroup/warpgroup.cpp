@@ -1,0 +1,109 @@
+#include "common/convolve/warpgroup/warpgroup.hpp"
+
+#include <string>
+
+#include "common/convolve/warpgroup/plan.hpp"
+#include "common/gpus/present_gpu.hpp"
+
+namespace halo::convolve {
+
+// In warpgroup.cu: a call, whose packed filters the second function left for the same tile.
+int warpgroup(const LayerCall& call, const WarpgroupTile& tile, bool in_runs,
+              const WarpgroupTiles& tiles, int blocks);
+int pack_warpgroup(const float* filters, float* packed, const LayerNumbers& layer,
+                   const WarpgroupTile& tile);
+
+namespace {
+
+using conv::ConvLayer;
+
+template <class Plan>
+Conv2dVariant variant_of(const std::string& name, const std::string& description,
+                         const std::vector<WarpgroupTile>& tiles, Plan plan_on) {
+  const auto plan = [plan_on](const ConvLayer& layer) {
+    return plan_on(layer, gpus::present_limits());
+  };
+  Conv2dVariant variant;
+  variant.name = name;
+  variant.source = "common/convolve/warpgroup/warpgroup.cu";
+  variant.description = "tuned: " + description;
+  variant.demand = demand_of(Arithmetic::tf32_split);
+  variant.multiplies_ghosts = true;
+  variant.plans = true;
+  // Of a plane too, so that a block has several tiles.
+  variant.tiles = [tiles](const ConvLayer&) {
+    std::vector<TileSizes> sizes = {{.C = kWarpgroupChannels, .P = 1, .Q = 7}};
+    for (const WarpgroupTile& tile : tiles) {
+      sizes.push_back({.K = tile.filters, .cells = kWarpgroupPixels});
+    }
+    return sizes;
+  };
+  variant.refuses = [plan](const ConvLayer& layer) { return plan(layer).refusal; };
+  variant.packed_floats = [plan](const ConvLayer& layer) { return plan(layer).packed_floats; };
+  variant.pack = [plan](const float* filters, float* packed, const ConvLayer& layer) {
+    return pack_warpgroup(filters, packed, numbers_of(layer), plan(layer).tile);
+  };
+  variant.launch = [plan](const Conv2dCall& call) {
+    const WarpgroupPlan made = plan(call.layer);
+    return warpgroup(kernel_call(call), made.tile, made.in_runs, made.tiles, made.blocks);
+  };
+  variant.predict = [plan](const ConvLayer& layer) { return warpgroup_cost(layer, plan(layer)); };
+  variant.adds_bias = true;
+  variant.predict_bias = [plan](const ConvLayer& layer) {
+    return warpgroup_bias_cost(layer, plan(layer));
+  };
+  variant.detail = [plan](const ConvLayer& layer) {
+    const WarpgroupPlan made = plan(layer);
+    return std::to_string(made.tiles.count) + " tiles of " + std::to_string(made.tile.filters) +
+           " filters x " + std::to_string(kWarpgroupPixels) + " outputs, pixels copied " +
+           (made.in_runs ? "in quads" : "one by one") + "; " + std::to_string(made.blocks) +
+           (made.blocks == 1 ? " block" : " blocks");
+  };
+  return variant;
+}
+
+}  // namespace
+
+Conv2dVariant warpgroup() {
+  return variant_of("warpgroup", "as split_tf32 on Hopper: wgmma, a task for each warpgroup",
+                    warpgroup_tiles(), plan_warpgroup);
+}
+
+std::vector<Conv2dVariant> warpgroup_of_each_tile() {
+  std::vector<Conv2dVariant> all;
+  for (const WarpgroupTile& tile : warpgroup_tiles()) {
+    all.push_back(variant_of(name_of(tile), "the same with so many filters a tile", {tile},
+                             [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                               return exact_warpgroup(layer, tile, gpu);
+                             }));
+  }
+  return all;
+}
+
+std::vector<planning::Contender> warpgroup_contenders() {
+  std::vector<planning::Contender> all;
+  for (const WarpgroupTile& tile : warpgroup_tiles()) {
+    planning::Contender one;
+    one.variant = name_of(tile);
+    one.tensor_cores = true;
+    one.refuses = [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+      return exact_warpgroup(layer, tile, gpu).refusal;
+    };
+    one.work = [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+      const WarpgroupPlan plan = exact_warpgroup(layer, tile, gpu);
+      planning::LaunchWork work;
+      work.blocks = plan.blocks;
+      // With one more for a tile's sums.
+      work.steps = static_cast<double>(turns_of(plan) * (plan.pieces + 1));
+      work.megabytes =
+          4e-6 * (static_cast<double>(plan.tiles.count) * static_cast<double>(plan.pieces) *
+                      (tile.filter_floats() + kWarpgroupChannels * kWarpgroupPixels) +
+                  static_cast<double>(layer.output_size()));
+      return work;
+    };
+    all.push_back(one);
+  }
+  return all;
+}
+
+}  // namespace halo::convolve

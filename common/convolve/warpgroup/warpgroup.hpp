@@ -1,0 +1,18 @@
+// Layers through Hopper's tensor cores, with float's accuracy: what warpgroup.cu runs, as variants that stages show and
+// contenders that the dispatcher chooses among.
+#pragma once
+
+#include <vector>
+
+#include "common/harness/families/conv2d.hpp"
+#include "common/planning/contender.hpp"
+
+namespace halo::convolve {
+
+/// With the tile that is planned for the layer.
+Conv2dVariant warpgroup();
+/// With each number of filters a tile, and these as contenders: warpgroup_32 ... warpgroup_128.
+std::vector<Conv2dVariant> warpgroup_of_each_tile();
+std::vector<planning::Contender> warpgroup_contenders();
+
+}  // namespace halo::convolve

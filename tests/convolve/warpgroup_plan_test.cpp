@@ -1,0 +1,67 @@
+#include "common/convolve/warpgroup/plan.hpp"
+#include "tests/catch.hpp"
+
+using namespace halo;
+using namespace halo::convolve;
+using conv::ConvLayer;
+
+namespace {
+
+const gpus::GpuLimits kH200{132, 233'472, 232'448, 90};
+
+WarpgroupPlan planned(const char* label) { return plan_warpgroup(conv::parse_label(label), kH200); }
+
+}  // namespace
+
+TEST_CASE("warpgroup: tiles follow from the layer") {
+  // Many filters: large tiles. Never larger than the filters need, and smaller ones where most SMs would have none.
+  CHECK(planned("14-128-1-1024-256").tile.filters == 128);
+  CHECK(planned("14-128-1-96-480").tile.filters == 96);
+  CHECK(planned("56-128-1-64-64").tile.filters == 64);
+  CHECK(planned("14-128-1-32-512").tile.filters == 32);
+  CHECK(planned("7-8-1-2048-512").tile.filters == 64);
+}
+
+TEST_CASE("warpgroup: each tile of outputs has all groups of filters, a block every so manieth") {
+  const WarpgroupPlan plan = planned("14-128-1-1024-256");
+  CHECK(plan.refusal == "");
+  CHECK(plan.tiles.groups.value == 8);
+  CHECK(plan.tiles.count == 196 * 8);
+  CHECK(plan.blocks == 132);
+  CHECK(turns_of(plan) == 12);
+  CHECK(plan.pieces == 8);
+  CHECK(plan.packed_floats == 2 * 1024 * 256);
+  CHECK(planned("9-1-1-8-8").blocks == 1);
+}
+
+TEST_CASE("warpgroup: pixels are copied in quads where those of an image are a run") {
+  CHECK(planned("14-1-1-32-32").in_runs);
+  CHECK(planned("7-3-1-32-32").in_runs);
+  CHECK_FALSE(planned("5-3-1-32-32").in_runs);  // a tile has outputs of up to seven images
+  CHECK_FALSE(planned("7-3-1-32-3").in_runs);   // 441 cells: the last are no quad
+  CHECK_FALSE(planned("14-1-3-32-32").in_runs);
+  CHECK_FALSE(planned("14-1-1-32-32-s2").in_runs);
+}
+
+TEST_CASE("warpgroup: it runs where wgmma does, and where a block's pieces fit") {
+  const ConvLayer layer = conv::parse_label("14-1-1-32-32");
+  gpus::GpuLimits gpu = kH200;
+  CHECK(plan_warpgroup(layer, gpu).refusal == "");
+  gpu.capability = 80;
+  CHECK(plan_warpgroup(layer, gpu).refusal ==
+        "its instruction wgmma is of compute capability 9.0 alone, the GPU has 8.0");
+  gpu.capability = 100;
+  CHECK(plan_warpgroup(layer, gpu).refusal ==
+        "its instruction wgmma is of compute capability 9.0 alone, the GPU has 10.0");
+  gpu = kH200;
+  gpu.shared_per_block = 100'000;
+  CHECK(plan_warpgroup(layer, gpu).refusal ==
+        "a block needs 155232 bytes of shared memory, of 100000");
+  for (const WarpgroupTile& tile : warpgroup_tiles()) {
+    CHECK(tile.shared_bytes() <= kH200.shared_per_block);
+  }
+  const ConvLayer many({.C = 40'000, .H = 1, .W = 1, .K = 40'000, .R = 1, .S = 1});
+  CHECK(exact_warpgroup(many, {128}, kH200).refusal ==
+        "its filters in two parts, with pieces of 32 channels, are 3205120000 floats (at most "
+        "2147479551)");
+}

@@ -1,4 +1,4 @@
-// What Hopper's tensor cores take from a whole warpgroup, four warps side by side: wgmma, and what goes with it. Only for
+// What Hopper's tensor cores take from a warpgroup, four warps side by side: wgmma, and what goes with it. Only for
 // code that is compiled for compute capability 9.0a.
 #pragma once
 
@@ -11,7 +11,8 @@ namespace halo {
 
 constexpr int kWarpgroup = 128;  // threads
 
-// Registers go from warpgroups that copy to those that multiply. All warps of a warpgroup call it, in a branch of their own.
+// Registers go from warpgroups that copy to those that multiply. All warps of a warpgroup call it, in a branch of their
+// own.
 template <int kRegisters>
 __device__ __forceinline__ void give_up_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
@@ -37,8 +38,8 @@ __device__ __forceinline__ void arrive_when_copied(std::uint64_t* barrier) {
                : "memory");
 }
 
-// A matrix [8 * n][8] of TF32 in shared memory, as wgmma is told of its second factor: cores of 8 rows by 16 bytes, each
-// in one piece of 128 bytes; the two that are beside each other follow each other, and then come the next 8 rows.
+// A matrix [8 * n][8] of TF32 in shared memory, as wgmma is told of its second factor: cores of 8 rows by 16 bytes,
+// each in one piece of 128 bytes; the two that are beside each other follow each other, and then come the next 8 rows.
 // 16-byte aligned.
 __device__ __forceinline__ std::uint64_t shared_matrix(const void* first) {
   constexpr std::uint64_t kBeside = 128, kBelow = 256;

@@ -11,8 +11,8 @@ namespace halo::convolve {
 
 using PixelRow = float[kWarpgroupPixelRow];
 
-// The outputs of a tile that are of one image, the `index`-th of those it has: where 1 x 1 filters do not move, they are
-// a run of the pixels of each channel. On chip it begins in the row's cell `at`, `shift` cells behind a quad's begin.
+// The outputs of a tile that are of one image, the `index`-th that it has some of: where 1 x 1 filters do not move, a
+// run of the pixels of each channel. On chip it begins `shift` cells behind the row's cell `at`, where a quad begins.
 struct Run {
   int image, first, length, at;
   __device__ Run(int tile_pixel, const Divisor& of_map, int index) {

@@ -88,9 +88,9 @@ __device__ void copy_pieces(Shared<kFilters>& shared, Pixels pixels, const float
 
 // Two warpgroups multiply, each 64 of the tile's pixels.
 //
-// Tensor cores truncate sums instead of rounding them, always towards zero, and with each instruction once more. So the sums
-// of a piece are added to others, by additions that round; and of a piece the small products come first, while there is
-// nothing large that they could be cut off at.
+// Tensor cores truncate sums instead of rounding them, always towards zero, and with each instruction once more. So the
+// sums of a piece are added to others, by additions that round; and of a piece the small products come first, while
+// there is nothing large that they could be cut off at.
 template <class Pixels, int kFilters>
 __device__ void multiply_pieces(Shared<kFilters>& shared, const LayerNumbers& layer,
                                 const WarpgroupTiles& tiles, int thread) {
@@ -133,6 +133,7 @@ __device__ void multiply_pieces(Shared<kFilters>& shared, const LayerNumbers& la
       const auto part_of = [&](int step, int part) {
         return behind(filters, (2 * step + part) * kFilters * kDepth * 4);
       };
+      // [doc:products]
       begin_products();
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
@@ -144,6 +145,7 @@ __device__ void multiply_pieces(Shared<kFilters>& shared, const LayerNumbers& la
         multiply_tf32_warpgroup<kFilters>(recent, big[step], part_of(step, 0), true);
       }
       commit_products();
+      // [/doc:products]
       turn.next();
     }
     end_products();
@@ -258,8 +260,8 @@ __global__ void __launch_bounds__(kWarpgroupThreads, 1)
 }
 
 // packed[group][chunk of channels][tap][step][big, small][8 filters][4 channels, 4 more][filter][channel], zeros where
-// there is no filter or channel: what a block copies of a piece is one run, and each part of a step is a matrix as wgmma
-// takes it. Preconditions: a thread for each two floats of packed; `group` filters a tile.
+// there is no filter or channel: what a block copies of a piece is one run, and each part of a step is a matrix as
+// wgmma takes it. Preconditions: a thread for each two floats of packed; `group` filters a tile.
 __global__ void pack_kernel(const float* filters,  // [K][C][R][S]
                             float* packed, const LayerNumbers layer, const int group) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -34,7 +35,8 @@ struct Options {
   std::string sets = "cuconv,chang_onishi_single,chang_onishi_multi,sc16";
   std::string layer;
   std::string batch;
-  std::string add;
+  std::string add_text;
+  std::vector<std::string> add;
   std::string nearest_text;
   int nearest = 0;
 };
@@ -91,7 +93,7 @@ Row row_of(const Bound& one, const Backend& backend, const ConvLayer& layer, dou
   return row;
 }
 
-// The contenders that are measured on a layer, as numbers in the list: all that take it, the one that is added, or
+// The contenders that are measured on a layer, as numbers in the list: all that take it, those that are added, or
 // those that the rule which there is foresees to be the fastest, with and without tensor cores.
 std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer,
                                   const gpus::GpuLimits& limits) {
@@ -99,7 +101,10 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
   std::vector<std::size_t> asked;
   if (options.nearest == 0) {
     for (std::size_t at = 0; at < all.size(); ++at) {
-      if (!options.add.empty() && all[at].variant != options.add) continue;
+      const auto is_this = [&](const std::string& name) { return name == all[at].variant; };
+      if (!options.add.empty() && std::none_of(options.add.begin(), options.add.end(), is_this)) {
+        continue;
+      }
       if (all[at].refuses(layer, limits).empty()) asked.push_back(at);
     }
     return asked;
@@ -190,9 +195,10 @@ int refit(int argc, const char* const* argv) {
   line.option("--from", "FILE[,FILE]", options.from,
               "take the times of results files (of this, or of halo bench) instead");
   line.option("--out", "FILE", options.out, "where the rule is written");
-  line.option("--add", "CONTENDER", options.add,
-              "measure this one only, and add it to the rule that there is for this GPU, or put it "
-              "in the place of what it was");
+  line.option(
+      "--add", "CONTENDER[,CONTENDER]", options.add_text,
+      "measure these only, and add them to the rule that there is for this GPU, or put them "
+      "in the place of what they were");
   line.option("--nearest", "N", options.nearest_text,
               "measure only the N that this GPU's rule foresees to be the fastest (and N on tensor "
               "cores), and keep the fastest of each layer in the rule");
@@ -203,6 +209,7 @@ int refit(int argc, const char* const* argv) {
   line.option("--batch", "N[,N]", options.batch,
               "with so many images instead of the sets' or layers' own");
   if (!line.parse(argc, argv)) return 0;
+  if (!options.add_text.empty()) options.add = split(options.add_text);
   if (options.times.empty() == options.from.empty()) {
     throw UsageError("--times FILE measures, --from FILE has measured: one of them");
   }
@@ -211,7 +218,7 @@ int refit(int argc, const char* const* argv) {
     options.nearest = static_cast<int>(parse_number("nearest", options.nearest_text, 2, 1000));
   }
   if (options.nearest > 0 && !options.add.empty()) {
-    throw UsageError("--add measures one contender, --nearest several: one of them");
+    throw UsageError("--add names its contenders, --nearest asks the rule for some: one of them");
   }
   if (options.out.empty()) throw UsageError("--out FILE is missing: where the rule is written");
 
@@ -258,10 +265,14 @@ int refit(int argc, const char* const* argv) {
     rule = planning::fit(times, all_contenders(), on);
     rule.command = command;
   } else {
-    std::erase_if(times,
-                  [&](const planning::MeasuredTime& time) { return time.variant != options.add; });
-    if (times.empty()) throw UsageError("--add: there are no times of a contender " + options.add);
-    rule = planning::add(known_rule(), times, all_contenders(), on);
+    rule = known_rule();
+    for (const std::string& name : options.add) {
+      std::vector<planning::MeasuredTime> its;
+      std::copy_if(times.begin(), times.end(), std::back_inserter(its),
+                   [&](const planning::MeasuredTime& time) { return time.variant == name; });
+      if (its.empty()) throw UsageError("--add: there are no times of a contender " + name);
+      rule = planning::add(rule, its, all_contenders(), on);
+    }
     rule.command += "; " + command;
   }
   for (const Results& results : all) rule.date = std::max(rule.date, results.date);  // the newest

@@ -402,6 +402,16 @@ TEST_CASE("refit: a rule from results files, which chooses the fastest of each l
     CHECK(choose(rule, all_contenders(), conv::parse_label(one.layer), h200)->variant ==
           one.variant);
   }
+  // Two contenders more in the rule that there is.
+  CHECK(refit({"--from", recorded.c_str(), "--out", out.c_str(), "--add",
+               "filter_group,stride_fixed_32"}) == 0);
+  const std::vector<std::string> added = planning::parse_rule(test::bytes_of(out)).added;
+  REQUIRE(added.size() >= 2);
+  CHECK(added[added.size() - 2] == "filter_group");
+  CHECK(added.back() == "stride_fixed_32");
+  CHECK_THROWS_AS(
+      refit({"--from", recorded.c_str(), "--out", out.c_str(), "--add", "filter_group,fourier_16"}),
+      UsageError);
   CHECK_THROWS_AS(refit({"--out", out.c_str()}), UsageError);
   CHECK_THROWS_AS(refit({"--from", recorded.c_str()}), UsageError);
   CHECK_THROWS_AS(refit({"--from", "a", "--times", "b", "--out", out.c_str()}), UsageError);

@@ -1,5 +1,11 @@
 #include "common/convolve/warpgroup/warpgroup.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "common/conv/layer_inputs.hpp"
 #include "tests/catch.hpp"
 #include "tests/stages/stage_checks.hpp"
 
@@ -35,4 +41,75 @@ TEST_CASE("warpgroup: traffic is as predicted with each tile") {
                      .padding_h = 1,
                      .padding_w = 1}),
       });
+}
+
+TEST_CASE("warpgroup: the cost of a layer, by hand") {
+  // One tile of 32 filters and 128 outputs, of which 64 exist; one piece of 32 channels, of which 16 exist.
+  const ConvLayer layer({.C = 16, .H = 8, .W = 8, .K = 32, .R = 1, .S = 1});
+  test::counting_backend();
+  const Cost cost = convolve::warpgroup().predict(layer);
+  CHECK(cost.launches == std::vector<LaunchFigures>{{1, 1, 512, 155'232}});
+  // A channel's pixels are one request of 16 lanes, each with a quad.
+  CHECK(cost.global_load_requests == 16);
+  CHECK(cost.global_load_sectors == 16 * 8);
+  CHECK(cost.global_store_requests == 32);
+  CHECK(cost.global_store_sectors == 32 * 8);
+  // A request for each row, whether there are pixels or not; and the sums of 8 warps, 16 registers each.
+  CHECK(cost.shared_store_requests == 32 + 8 * 16);
+  // Each of 8 warps has 16 pixels of a piece in a lane; and 32 rows of sums.
+  CHECK(cost.shared_load_requests == 8 * 16 + 32);
+  CHECK(cost.shared_load_conflicts == 0);
+  CHECK(cost.shared_store_conflicts == 0);
+  CHECK(cost.tensor_instructions == 8 * 4 * 3);
+  CHECK(cost.barriers == 1);
+}
+
+TEST_CASE("warpgroup: sums of one sign err less than a chain of multiply-adds in float") {
+  // Tensor cores cut sums off towards zero: with positive factors the cuts would add up.
+  const ConvLayer layer({.C = 2048, .H = 4, .W = 4, .K = 8, .R = 1, .S = 1});
+  std::mt19937_64 random(test::seed());
+  const auto positive = [&](std::int64_t count) {
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (float& value : values) {
+      value = 1 + static_cast<float>(random() % (1 << 23)) * 0x1p-23f;
+    }
+    return values;
+  };
+  const std::vector<float> input = positive(layer.input_size());
+  const std::vector<float> filters = positive(layer.filters_size());
+  const auto backend = test::usable_backend();
+  const Conv2dVariant variant = convolve::warpgroup();
+  if (!variant.refuses(layer).empty()) test::skip(variant.refuses(layer));
+  Array on_input(*backend, input.size());
+  Array on_filters(*backend, filters.size());
+  Array packed(*backend, static_cast<std::size_t>(variant.packed_floats(layer)));
+  Array output(*backend, static_cast<std::size_t>(layer.output_size()));
+  on_input.write(input);
+  on_filters.write(filters);
+  CHECK(backend->run([&] { return variant.pack(on_filters.data(), packed.data(), layer); })
+            .error.empty());
+  CHECK(backend
+            ->run([&] {
+              return variant.launch({.layer = layer,
+                                     .input = on_input.data(),
+                                     .filters = on_filters.data(),
+                                     .output = output.data(),
+                                     .packed = packed.data()});
+            })
+            .error.empty());
+  std::vector<float> found(output.size());
+  output.read(found);
+  double own = 0, of_chain = 0;
+  for (std::int64_t i = 0; i < layer.output_size(); ++i) {
+    const double expected = conv::output_reference(layer, input, filters, i).value;
+    const std::int64_t pixels = layer.H() * layer.W(), k = i / pixels, m = i % pixels;
+    float chain = 0;
+    for (std::int64_t c = 0; c < layer.C(); ++c) {
+      chain = std::fma(filters[static_cast<std::size_t>(k * layer.C() + c)],
+                       input[static_cast<std::size_t>(c * pixels + m)], chain);
+    }
+    own = std::max(own, std::abs(found[static_cast<std::size_t>(i)] - expected));
+    of_chain = std::max(of_chain, std::abs(chain - expected));
+  }
+  CHECK(own < of_chain);
 }

@@ -23,8 +23,9 @@ struct Run {
     length = index == 0 ? of_first : min(map, kWarpgroupPixels - of_first - (index - 1) * map);
     at = index == 0 ? 0 : room(of_first, map) + (index - 1) * room(map, map);
   }
+  // Where maps are whole quads, all begin with one: else up to 3 cells behind, and end as far before one does.
   __device__ static int room(int length, int map) {
-    return map % 4 == 0 ? length : (length + 6) / 4 * 4;
+    return (length + 6 - 3 * (map % 4 == 0)) / 4 * 4;
   }
   // The same for every fourth channel.
   __device__ int shift(int C, int c, const Divisor& map) const {

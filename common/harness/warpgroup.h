@@ -73,36 +73,32 @@ __device__ __forceinline__ void multiply_tf32_warpgroup(float (&sums)[kColumns /
 
 // Of each number of columns the same instruction, which names all its registers.
 // clang-format off
-#define HALO_NAMES_8 "%0, %1, %2, %3, %4, %5, %6, %7"
-#define HALO_SUMS_8 \
+#define HALO_NAMES_16 "%0, %1, %2, %3, %4, %5, %6, %7, " \
+  "%8, %9, %10, %11, %12, %13, %14, %15"
+#define HALO_SUMS_16 \
   "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), \
-  "+f"(sums[4]), "+f"(sums[5]), "+f"(sums[6]), "+f"(sums[7])
-#define HALO_NAMES_16 HALO_NAMES_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
-#define HALO_SUMS_16 HALO_SUMS_8, \
+  "+f"(sums[4]), "+f"(sums[5]), "+f"(sums[6]), "+f"(sums[7]), \
   "+f"(sums[8]), "+f"(sums[9]), "+f"(sums[10]), "+f"(sums[11]), \
   "+f"(sums[12]), "+f"(sums[13]), "+f"(sums[14]), "+f"(sums[15])
-#define HALO_NAMES_24 HALO_NAMES_16 ", %16, %17, %18, %19, %20, %21, %22, %23"
-#define HALO_SUMS_24 HALO_SUMS_16, \
+#define HALO_NAMES_32 HALO_NAMES_16 ", %16, %17, %18, %19, %20, %21, %22, %23, " \
+  "%24, %25, %26, %27, %28, %29, %30, %31"
+#define HALO_SUMS_32 HALO_SUMS_16, \
   "+f"(sums[16]), "+f"(sums[17]), "+f"(sums[18]), "+f"(sums[19]), \
-  "+f"(sums[20]), "+f"(sums[21]), "+f"(sums[22]), "+f"(sums[23])
-#define HALO_NAMES_32 HALO_NAMES_24 ", %24, %25, %26, %27, %28, %29, %30, %31"
-#define HALO_SUMS_32 HALO_SUMS_24, \
+  "+f"(sums[20]), "+f"(sums[21]), "+f"(sums[22]), "+f"(sums[23]), \
   "+f"(sums[24]), "+f"(sums[25]), "+f"(sums[26]), "+f"(sums[27]), \
   "+f"(sums[28]), "+f"(sums[29]), "+f"(sums[30]), "+f"(sums[31])
-#define HALO_NAMES_40 HALO_NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
-#define HALO_SUMS_40 HALO_SUMS_32, \
+#define HALO_NAMES_48 HALO_NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, " \
+  "%40, %41, %42, %43, %44, %45, %46, %47"
+#define HALO_SUMS_48 HALO_SUMS_32, \
   "+f"(sums[32]), "+f"(sums[33]), "+f"(sums[34]), "+f"(sums[35]), \
-  "+f"(sums[36]), "+f"(sums[37]), "+f"(sums[38]), "+f"(sums[39])
-#define HALO_NAMES_48 HALO_NAMES_40 ", %40, %41, %42, %43, %44, %45, %46, %47"
-#define HALO_SUMS_48 HALO_SUMS_40, \
+  "+f"(sums[36]), "+f"(sums[37]), "+f"(sums[38]), "+f"(sums[39]), \
   "+f"(sums[40]), "+f"(sums[41]), "+f"(sums[42]), "+f"(sums[43]), \
   "+f"(sums[44]), "+f"(sums[45]), "+f"(sums[46]), "+f"(sums[47])
-#define HALO_NAMES_56 HALO_NAMES_48 ", %48, %49, %50, %51, %52, %53, %54, %55"
-#define HALO_SUMS_56 HALO_SUMS_48, \
+#define HALO_NAMES_64 HALO_NAMES_48 ", %48, %49, %50, %51, %52, %53, %54, %55, " \
+  "%56, %57, %58, %59, %60, %61, %62, %63"
+#define HALO_SUMS_64 HALO_SUMS_48, \
   "+f"(sums[48]), "+f"(sums[49]), "+f"(sums[50]), "+f"(sums[51]), \
-  "+f"(sums[52]), "+f"(sums[53]), "+f"(sums[54]), "+f"(sums[55])
-#define HALO_NAMES_64 HALO_NAMES_56 ", %56, %57, %58, %59, %60, %61, %62, %63"
-#define HALO_SUMS_64 HALO_SUMS_56, \
+  "+f"(sums[52]), "+f"(sums[53]), "+f"(sums[54]), "+f"(sums[55]), \
   "+f"(sums[56]), "+f"(sums[57]), "+f"(sums[58]), "+f"(sums[59]), \
   "+f"(sums[60]), "+f"(sums[61]), "+f"(sums[62]), "+f"(sums[63])
 #define HALO_WGMMA(columns, names, sums_of, adds_at, a_at, b_at)                                 \
@@ -117,27 +113,16 @@ __device__ __forceinline__ void multiply_tf32_warpgroup(float (&sums)[kColumns /
                  : "r"(int{adds}), "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));          \
   }
 HALO_WGMMA(32, HALO_NAMES_16, HALO_SUMS_16, "%16", "%17, %18, %19, %20", "%21")
-HALO_WGMMA(48, HALO_NAMES_24, HALO_SUMS_24, "%24", "%25, %26, %27, %28", "%29")
 HALO_WGMMA(64, HALO_NAMES_32, HALO_SUMS_32, "%32", "%33, %34, %35, %36", "%37")
-HALO_WGMMA(80, HALO_NAMES_40, HALO_SUMS_40, "%40", "%41, %42, %43, %44", "%45")
 HALO_WGMMA(96, HALO_NAMES_48, HALO_SUMS_48, "%48", "%49, %50, %51, %52", "%53")
-HALO_WGMMA(112, HALO_NAMES_56, HALO_SUMS_56, "%56", "%57, %58, %59, %60", "%61")
 HALO_WGMMA(128, HALO_NAMES_64, HALO_SUMS_64, "%64", "%65, %66, %67, %68", "%69")
 #undef HALO_WGMMA
-#undef HALO_NAMES_8
-#undef HALO_SUMS_8
 #undef HALO_NAMES_16
 #undef HALO_SUMS_16
-#undef HALO_NAMES_24
-#undef HALO_SUMS_24
 #undef HALO_NAMES_32
 #undef HALO_SUMS_32
-#undef HALO_NAMES_40
-#undef HALO_SUMS_40
 #undef HALO_NAMES_48
 #undef HALO_SUMS_48
-#undef HALO_NAMES_56
-#undef HALO_SUMS_56
 #undef HALO_NAMES_64
 #undef HALO_SUMS_64
 // clang-format on

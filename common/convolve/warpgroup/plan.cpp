@@ -180,7 +180,7 @@ void add_stores(Tally& tally, const ConvLayer& layer, const WarpgroupPlan& plan,
 }  // namespace
 
 const std::vector<WarpgroupTile>& warpgroup_tiles() {
-  static const std::vector<WarpgroupTile> tiles = {{128}, {112}, {96}, {80}, {64}, {48}, {32}};
+  static const std::vector<WarpgroupTile> tiles = {{128}, {96}, {64}, {32}};
   return tiles;
 }
 

@@ -23,7 +23,7 @@ static_assert(kWarpgroupPixels + kWarpgroupRuns * 6 <= kWarpgroupPixelRow);
 constexpr int most_runs(int map) { return (kWarpgroupPixels - 2) / map + 2; }
 
 struct WarpgroupTile {
-  int filters;  // 32, 48, 64, ... 128
+  int filters;  // 32, 64, 96 or 128
 
   // Floats on chip of a piece: its filters in two parts, and its pixels.
   constexpr int filter_floats() const { return 2 * filters * kWarpgroupChannels; }

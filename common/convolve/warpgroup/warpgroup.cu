@@ -282,7 +282,7 @@ __global__ void pack_kernel(const float* filters,  // [K][C][R][S]
 
 int warpgroup(const LayerCall& call, const WarpgroupTile& tile, bool in_runs,
               const WarpgroupTiles& tiles, int blocks) {
-  const auto kernel = dispatch<32, 48, 64, 80, 96, 112, 128>(tile.filters, [&](auto filters) {
+  const auto kernel = dispatch<32, 64, 96, 128>(tile.filters, [&](auto filters) {
     constexpr int kFilters = decltype(filters)::value;
     return in_runs ? warpgroup_kernel<kFilters, RunPixels>
                    : warpgroup_kernel<kFilters, SinglePixels>;

@@ -44,6 +44,11 @@ struct Counters {
   std::uint64_t dshared_store_requests = 0;
   std::uint64_t dshared_store_sectors = 0;
   std::uint64_t dshared_atomic_requests = 0;
+  // Copies in bulk: of a thread each, with what goes through a cluster's network once for each block that it reaches.
+  std::uint64_t bulk_load_requests = 0;
+  std::uint64_t bulk_load_sectors = 0;
+  std::uint64_t bulk_store_requests = 0;
+  std::uint64_t bulk_store_sectors = 0;
 
   Counters& operator+=(const Counters& other);
   bool operator==(const Counters&) const = default;
@@ -61,8 +66,8 @@ struct CounterField {
 
 // All counters, in the order in which reports list them. (Here, as arithmetic on counters is: who only
 // predicts them needs no simulator.)
-inline const std::array<CounterField, 19>& counter_fields() {
-  static const std::array<CounterField, 19> fields{{
+inline const std::array<CounterField, 23>& counter_fields() {
+  static const std::array<CounterField, 23> fields{{
       {"global_load_requests", &Counters::global_load_requests},
       {"global_load_sectors", &Counters::global_load_sectors},
       {"global_store_requests", &Counters::global_store_requests},
@@ -82,6 +87,10 @@ inline const std::array<CounterField, 19>& counter_fields() {
       {"dshared_store_requests", &Counters::dshared_store_requests, true},
       {"dshared_store_sectors", &Counters::dshared_store_sectors, true},
       {"dshared_atomic_requests", &Counters::dshared_atomic_requests, true},
+      {"bulk_load_requests", &Counters::bulk_load_requests, true},
+      {"bulk_load_sectors", &Counters::bulk_load_sectors, true},
+      {"bulk_store_requests", &Counters::bulk_store_requests, true},
+      {"bulk_store_sectors", &Counters::bulk_store_sectors, true},
   }};
   return fields;
 }
@@ -105,7 +114,8 @@ struct LineCounters {
 //   uninitialized_shared_read, uninitialized_global_read, divergent_barrier, missed_barrier,
 //   warp_deadlock, undefined_shuffle, unfinished_copy, invalid_copy, endless_kernel,
 //   failed_assert, trap, division_by_zero, stack_overflow, unordered_streams, absent_block,
-//   unordered_launches, missing_fence, unwritten_output, unordered_stores
+//   unordered_launches, missing_fence, unwritten_output, unordered_stores, unfinished_product,
+//   missing_proxy_fence
 struct Finding {
   std::string kind;
   std::string file;

@@ -62,6 +62,8 @@ KINDS = {
     "missing_fence",
     "unwritten_output",
     "unordered_stores",
+    "unfinished_product",
+    "missing_proxy_fence",
 }
 
 

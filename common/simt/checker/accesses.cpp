@@ -21,6 +21,7 @@ std::uint32_t BlockCheck::access(const Access& access) {
   }
   if (access.space == Space::shared) {
     if (fillings_ != 0) unfinished(access, *this);
+    if (access.act != Act::load && async_ != nullptr) note_written(access, *this);
     if (access.act != Act::load || access.lanes.bytes < 4) {
       storage_->unsettle(access.lanes.least, access.lanes.beyond);
     } else if (copies_.empty() && are_settled(access)) {
@@ -69,6 +70,7 @@ std::uint32_t BlockCheck::access_of(BlockCheck& owner, const Access& access) {
   if (const std::uint32_t leaving = leaves_variable(access); leaving != 0) return leaving;
   is_there(owner, access);
   if (owner.fillings_ != 0) unfinished(access, owner);
+  if (access.act != Act::load) owner.note_written(access, *this);
   owner.storage_->unsettle(access.lanes.least, access.lanes.beyond);
   const Doing doing = doing_of(access, owner);
   const bool is_strong = access.act == Act::atomic || doing.site.strength != Strength::weak;
@@ -116,6 +118,7 @@ void BlockCheck::is_there(BlockCheck& owner, const Access& access) {
 }
 
 void BlockCheck::end() {
+  async_end();
   const std::lock_guard lock(checker_.mutex_);
   for (const Exact& one : visits_) {
     const bool is_known = std::any_of(threads_.begin(), threads_.end(), [&](const Thread& thread) {
@@ -132,10 +135,6 @@ void BlockCheck::end() {
     finding.remedy = Remedy::block_end;
     checker_.findings_.add(std::move(finding));
   }
-}
-
-void BlockCheck::written(std::uint64_t begin, std::size_t bytes) {
-  storage_->initialised.mark(begin, bytes);
 }
 
 // ---- Copies that go on ----
@@ -262,6 +261,7 @@ void BlockCheck::copied(unsigned warp, int lane, std::uint64_t to, unsigned byte
   its.consecutive = true;
   storage_->unsettle(its.least, its.beyond);
   Access access{Space::shared, Act::store, its, site, warp, memory};
+  note_written(access, *this);
   std::array<std::byte, 32 * 16> values{};
   std::memcpy(values.data() + static_cast<unsigned>(lane) * bytes, data, bytes);
   access.values[0] = values.data();

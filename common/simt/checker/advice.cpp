@@ -66,6 +66,10 @@ constexpr Kind kKinds[] = {
      "A copy to the host takes bytes that nothing has written."},
     {Hazard::unordered_stores, "unordered_stores", true,
      "Volatile, relaxed or atomic stores of one word that nothing orders."},
+    {Hazard::unfinished_product, "unfinished_product", false,
+     "What a wgmma reads or writes is touched before it has been waited for."},
+    {Hazard::missing_proxy_fence, "missing_proxy_fence", false,
+     "Ordinary stores are read by wgmma or a copy in bulk with no fence of proxies between."},
 };
 
 constexpr bool is_in_order() {
@@ -134,6 +138,9 @@ const char* advice(Hazard hazard, Remedy remedy) {
         case Remedy::arrival:
           return "What st_async stores is there for threads that have waited for its barrier with "
                  "mbarrier_try_wait_parity(), and for those that a barrier orders behind them.";
+        case Remedy::bulk_reuse:
+          return "The copy may come at any moment after it was asked for: let those that use what "
+                 "was there arrive at a barrier, and wait for that barrier before.";
         case Remedy::barrier_in_memory:
           return "Between mbarrier_init() and the first use by another thread put a "
                  "__syncthreads(), for other blocks fence_mbarrier_init() and a barrier of the "
@@ -162,6 +169,11 @@ const char* advice(Hazard hazard, Remedy remedy) {
       return "A GPU needs an address that is a multiple of the access's size; use a narrower type "
              "here.";
     case Hazard::invalid_address:
+      if (remedy == Remedy::tensor_map) {
+        return "Pass the CUtensorMap as a const __grid_constant__ parameter, and its address to "
+               "the "
+               "copy; the map lies at a multiple of 64.";
+      }
       if (remedy == Remedy::barrier_in_memory) {
         return "A barrier lies in the shared memory of its own block, whose threads arrive and "
                "wait, at an address that is a multiple of 8.";
@@ -209,6 +221,16 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::undefined_shuffle:
       return "The value is undefined: keep all lanes of the warp alive until the last shuffle.";
     case Hazard::unfinished_copy:
+      if (remedy == Remedy::bulk_load) {
+        return "What a copy in bulk brings is there for threads that have waited for the phase of "
+               "its barrier (mbarrier_try_wait_parity), and for those that a barrier orders behind "
+               "them.";
+      }
+      if (remedy == Remedy::bulk_source) {
+        return "A copy in bulk reads its source until the thread that asked for it has called "
+               "cp_async_bulk_commit_group() and cp_async_bulk_wait_group_read(); others need a "
+               "barrier behind that wait.";
+      }
       return "A barrier does not complete an asynchronous copy: between the two, the copy's own "
              "thread "
              "must call __pipeline_commit() and a __pipeline_wait_prior(n) that leaves it no "
@@ -217,6 +239,9 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::invalid_copy:
       if (remedy == Remedy::arrival) {
         return "Both of st_async's addresses come from map_shared_rank() with the same rank.";
+      }
+      if (remedy == Remedy::tensor_map) {
+        return "Numbers have add, min, max, inc and dec, whole numbers and, or and xor besides.";
       }
       if (remedy == Remedy::bulk) {
         return "A copy in bulk moves a multiple of 16 bytes, from and to addresses that are "
@@ -265,6 +290,14 @@ const char* advice(Hazard hazard, Remedy remedy) {
                  : "A block's shared memory goes when it ends: call this_cluster().sync() after "
                    "the "
                    "last access, before the block ends.";
+    case Hazard::unfinished_product:
+      return "A wgmma goes on until wgmma.wait_group leaves its group no longer pending: wait "
+             "before its operands are overwritten or its results are used, and let other threads "
+             "do so behind a barrier.";
+    case Hazard::missing_proxy_fence:
+      return "wgmma and copies in bulk see what ordinary stores leave only behind a fence: between "
+             "the two, the thread that stores calls fence.proxy.async "
+             "(cuda::ptx::fence_proxy_async), and then comes the barrier.";
   }
   return "";
 }

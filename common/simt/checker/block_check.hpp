@@ -62,6 +62,47 @@ struct BlockCheck::Words {
   }
 };
 
+struct BlockCheck::Written {
+  std::int32_t block = 0, place = 0, site = -1;  // block 0: there is none
+  bool operator==(const Written&) const = default;
+};
+
+// What the async proxy sees.
+struct BlockCheck::Async {
+  /// A fence between the proxies, and what came before it.
+  struct Fence {
+    std::int32_t moment, since, warp_since;
+    Clock known;
+  };
+  struct Wait {
+    std::int32_t moment;
+    unsigned warp;
+    std::uint32_t lanes;
+  };
+  /// What is read until it has been waited for, by one of the waits.
+  struct Reading {
+    std::vector<Piece> pieces;
+    std::int32_t site;
+    unsigned warp;
+    int lane;  // -1: the four warps from this one on
+    std::uint32_t group;
+    std::vector<Wait> waits;
+  };
+  std::vector<Written> written;
+  std::vector<std::vector<Fence>> fences;  // by thread
+  std::vector<Reading> readings;
+  /// What was stored before this moment lies before some fence; and that one before the last barrier.
+  std::int32_t fenced_before = 0, clean_before = 0;
+
+  Async(std::size_t bytes, std::size_t threads) : written(bytes / 4 + 1), fences(threads) {}
+  void forget() {
+    std::fill(written.begin(), written.end(), Written{});
+    for (auto& one : fences) one.clear();
+    readings.clear();
+    fenced_before = clean_before = 0;
+  }
+};
+
 // Used again by the next block.
 struct BlockCheck::Storage {
   explicit Storage(std::size_t bytes)

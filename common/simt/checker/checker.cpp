@@ -130,7 +130,11 @@ BlockCheck::BlockCheck(Checker& checker, std::uint64_t block)
     storage_->unsettle();
   }
   warp_since_.fill(1);
-  if (checker_.launch_.hands_on) threads_.resize((checker_.launch_.threads + 31) / 32 * 32);
+  const unsigned threads = (checker_.launch_.threads + 31) / 32 * 32;
+  if (checker_.launch_.hands_on) threads_.resize(threads);
+  if (checker_.launch_.is_async) {
+    async_ = std::make_unique<Async>(checker_.launch_.shared_bytes, threads);
+  }
 }
 
 BlockCheck::~BlockCheck() {
@@ -150,6 +154,7 @@ void BlockCheck::advance() {
     one.is_unfenced = false;
   }
   id_ = checker_.new_owner(block_);
+  if (async_ != nullptr) async_->forget();
   storage_->unsettle();
   now_ = since_ = 1;
   warp_since_.fill(1);
@@ -168,6 +173,7 @@ void BlockCheck::barrier() {
   advance();
   since_ = now_;
   storage_->unsettle();
+  async_barrier();
   if (threads_.empty()) return;
   const std::lock_guard lock(checker_.mutex_);
   Thread all;
@@ -320,6 +326,26 @@ void BlockCheck::fence(unsigned warp, std::uint32_t lanes, Scope scope) {
   }
 }
 
+namespace {
+
+// Beside a barrier's word.
+constexpr std::uint64_t kArriving = std::uint64_t{1} << 63;
+
+}  // namespace
+
+void BlockCheck::phase_completed(std::uint64_t barrier) {
+  const std::lock_guard lock(checker_.mutex_);
+  const auto arriving = shared_variables_.find(barrier / 4 | kArriving);
+  if (arriving == shared_variables_.end()) return;
+  Order& order = checker_.order_;
+  const Variable its = arriving->second;
+  shared_variables_.erase(arriving);
+  Variable& all = shared_variables_[barrier / 4];
+  all.hoped = order.join(all.hoped, its.hoped);
+  all.locked = order.join(all.locked, its.locked);
+  all.known = order.join(all.known, its.known);
+}
+
 // A strong access is how data are handed on: what it reads it takes over before it is made, what it writes it hands on
 // after.
 void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
@@ -340,7 +366,8 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
   const std::lock_guard lock(checker_.mutex_);
   Variables& all =
       access.space == Space::shared ? doing.memory.shared_variables_ : checker_.variables_;
-  const std::uint64_t word = address_of(access, lane) / 4;
+  // What arrives at a barrier in memory is handed on when all have.
+  const std::uint64_t word = address_of(access, lane) / 4 | (arrives ? kArriving : 0);
   const bool is_wide = site.scope != Scope::block && access.space == Space::global;
   if (is_before) {
     const auto found = all.find(word);

@@ -64,6 +64,7 @@ struct Site {
   bool sends = false;
   bool is_barrier = false;    // of a barrier in shared memory (mbarrier)
   bool ends_barrier = false;  // mbarrier.inval
+  bool is_bulk = false;       // a copy in bulk; one to shared memory sends
   /// Of the values that it moves: where they come from or go to.
   struct Value {
     std::uint8_t used = 0xff;     // its bytes that matter to anything
@@ -100,6 +101,7 @@ struct Launch {
   unsigned threads = 1;          // of a block
   std::size_t shared_bytes = 0;  // of a block
   bool hands_on = false;         // there are fences, locks, flags: order may be by them
+  bool is_async = false;         // wgmma or copies in bulk touch shared memory
   bool has_clusters = false;     // blocks reach each other's shared memory
   bool by_barriers = false;      // nothing but barriers orders them
   bool is_parallel = false;      // others check blocks of the launch at the same time
@@ -132,8 +134,21 @@ class BlockCheck {
   void fence(unsigned warp, std::uint32_t lanes, Scope scope);
   /// The same of an access to the shared memory of another block of the cluster.
   std::uint32_t access_of(BlockCheck& owner, const Access& access);
-  /// Bytes of its shared memory that the async proxy writes.
-  void written(std::uint64_t begin, std::size_t bytes);
+  /// Bytes of shared memory, from the first to behind the last.
+  struct Piece {
+    std::uint64_t begin = 0, end = 0;
+    bool operator==(const Piece&) const = default;
+  };
+  /// The async proxy reads them for the lane; for -1 the four warps from this one on, together. If it goes on with it,
+  /// until this group of theirs has been waited for.
+  void async_read(std::span<const Piece> pieces, std::int32_t site, unsigned warp, int lane,
+                  std::uint32_t group, bool goes_on);
+  void proxy_fence(unsigned warp, std::uint32_t lanes);
+  /// The warp, or its lane, has waited for the groups with lower numbers.
+  void products_waited(unsigned warp, std::uint32_t before);
+  void stores_waited(unsigned warp, int lane, std::uint32_t before);
+  /// All have arrived at the barrier at this place of its shared memory: what they did before is handed on.
+  void phase_completed(std::uint64_t barrier);
   /// These threads arrive at the barrier of the cluster; unless it `releases`, what they did before is not handed on.
   void arrive(unsigned warp, std::uint32_t lanes, bool releases, std::int32_t site);
   /// A thread that has arrived there does something before the others have.
@@ -156,7 +171,9 @@ class BlockCheck {
   struct Word;
   struct Words;
   struct Storage;
-  struct Doing;  // an access while it is looked at
+  struct Async;
+  struct Written;  // the last store of a word of shared memory
+  struct Doing;    // an access while it is looked at
   friend class Checker;
 
   // What a thread knows, by the strictness of the question: with every store and load of a variable that could hand on
@@ -222,6 +239,15 @@ class BlockCheck {
   void unfinished(const Access& access, BlockCheck& memory);
   void start_copy(const Doing& doing);
   void unread(const Access& access);
+  bool comes_before(const Exact& earlier, unsigned first, unsigned threads);
+  bool is_fenced(const Exact& store, unsigned first, unsigned threads);
+  void note_written(const Access& access, BlockCheck& writer);
+  void overwritten(std::uint64_t begin, std::uint64_t end, std::int32_t site, BlockCheck& writer,
+                   unsigned thread);
+  void judge_read(const Written& its, std::uint64_t address, std::int32_t site, unsigned first,
+                  unsigned threads);
+  void async_barrier();
+  void async_end();
   Party party(const Exact& one) const;
 
   Checker& checker_;
@@ -230,7 +256,8 @@ class BlockCheck {
   std::int32_t now_ = 1, since_ = 1;
   std::array<std::int32_t, 32> warp_since_{};
   std::unique_ptr<Storage> storage_;
-  std::vector<Thread> threads_;  // if data are handed on
+  std::unique_ptr<Async> async_;  // if the launch has some of it
+  std::vector<Thread> threads_;   // if data are handed on
   // Of each thread when it arrived at the barrier of the cluster.
   struct Arrival {
     std::int32_t since = 0, warp_since = 0, moment = 0;  // 0: it has not

@@ -18,9 +18,15 @@ bool is_any(std::string_view word, std::initializer_list<std::string_view> of) {
 bool starts_copy(const Instruction& one) {
   return one.opcode == "cp" && one.has("async") && !one.has("bulk") && one.operands.size() >= 3;
 }
+bool is_bulk(const Instruction& one) {
+  return one.opcode == "cp" && one.has("bulk") && one.operands.size() >= 2 && !one.has("prefetch");
+}
+bool is_async_fence(const Instruction& one) {
+  return one.opcode == "fence" && (one.has("async") || one.has("async::generic"));
+}
 bool touches_memory(const Instruction& one) {
-  return is_any(one.opcode, {"ld", "ldu", "st", "atom", "red", "mbarrier"}) || starts_copy(one) ||
-         (one.opcode == "cp" && one.has("mbarrier"));
+  return is_bulk(one) || is_any(one.opcode, {"ld", "ldu", "st", "atom", "red", "mbarrier"}) ||
+         starts_copy(one) || (one.opcode == "cp" && one.has("mbarrier"));
 }
 bool is_local(const Instruction& one) { return one.has("param") || one.has("local"); }
 
@@ -32,7 +38,7 @@ bool has_result(const Instruction& one) {
                           "fence",    "prefetch",  "prefetchu",
                           "cp",       "nanosleep", "griddepcontrol",
                           "stmatrix", "discard",   "applypriority",
-                          "sust",     "call"})) {
+                          "sust",     "call",      "wgmma"})) {
     return false;
   }
   if (is_any(one.opcode, {"bar", "barrier"})) return one.has("red");
@@ -46,7 +52,10 @@ void for_each_register(const Operand& operand, Visit visit) {
   for (const Operand& part : operand.parts) for_each_register(part, visit);
 }
 
-bool sends(const Instruction& one) { return one.opcode == "st" && one.has("async"); }
+bool sends(const Instruction& one) {
+  return (one.opcode == "st" && one.has("async")) ||
+         (is_bulk(one) && one.has("mbarrier::complete_tx::bytes"));
+}
 
 Strength strength_of(const Instruction& one) {
   if (sends(one)) return Strength::weak;
@@ -483,7 +492,8 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
   for (const Instruction* const one : code.sites) {
     Site site;
     Origin origin;
-    if (is_any(one->opcode, {"membar", "fence"})) facts.hands_on = true;
+    if (is_any(one->opcode, {"membar", "fence"}) && !is_async_fence(*one)) facts.hands_on = true;
+    facts.is_async |= is_bulk(*one) || (one->opcode == "wgmma" && one->has("mma_async"));
     if (one->opcode == "bar" && one->has("warp")) {
       const Operand& mask = one->operands.at(0);
       facts.hands_on |= mask.kind != Operand::Kind::number ||
@@ -500,6 +510,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       site.sends = sends(*one);
       site.is_barrier = one->opcode == "mbarrier" || (one->opcode == "cp" && one->has("mbarrier"));
       site.ends_barrier = one->opcode == "mbarrier" && one->has("inval");
+      site.is_bulk = is_bulk(*one);
       facts.hands_on |= site.strength > Strength::relaxed || site.sends;
       facts.hands_on |= one->opcode == "atom" && (one->has("cas") || one->has("exch"));
       const Operand* const address = address_of(*one);

@@ -25,6 +25,7 @@ struct Facts {
   std::vector<Site> sites;      // by Code::sites
   std::vector<Origin> origins;  // the same; of those that touch memory
   bool hands_on = false;        // see Launch
+  bool is_async = false;        // the same
 };
 
 /// `module` is the one that the code comes from. Bounds are not filled in.

@@ -35,6 +35,8 @@ enum class Hazard : std::uint8_t {
   missing_fence,
   unwritten_output,
   unordered_stores,
+  unfinished_product,
+  missing_proxy_fence,
 };
 
 const char* hazard_name(Hazard hazard);
@@ -67,6 +69,10 @@ enum class Remedy : std::uint8_t {
   whole_group,        // a deadlock in an instruction of four warps
   matrix,             // where a matrix of theirs lies
   bulk,               // a copy in bulk
+  tensor_map,         // what it goes by
+  bulk_load,          // what it brings is used too early
+  bulk_reuse,         // it brings something to where others may still read
+  bulk_source,        // what it takes is overwritten too early
 };
 
 // What the reader should do about it: one sentence or two.

@@ -36,6 +36,7 @@ LaunchCheck::LaunchCheck(Checker& checker, const Facts& facts, const machine::Gr
   launch.sites = sites_;
   launch.threads = static_cast<unsigned>(grid.threads.count());
   launch.shared_bytes = grid.code->static_shared + grid.dynamic_shared;
+  launch.is_async = facts.is_async;
   launch.has_clusters = grid.cluster.count() > 1;
   launch.hands_on = facts.hands_on || launch.has_clusters;
   launch.by_barriers = !facts.hands_on;
@@ -167,16 +168,71 @@ std::uint32_t LaunchCheck::access(const WarpAccess& its) {
 }
 
 std::uint32_t LaunchCheck::async_access(const machine::AsyncAccess& its) {
-  if (its.kind == WarpAccess::Kind::load) return 0;
+  const bool is_shared = its.space == WarpAccess::Space::shared;
+  const machine::Block& block = *its.warp->block;
+  BlockCheck& check = check_of(block);
+  if (is_shared && its.kind == WarpAccess::Kind::load) {
+    std::vector<BlockCheck::Piece> pieces;
+    for (const machine::AsyncAccess::Piece& one : its.pieces) {
+      pieces.push_back({one.begin, one.end});
+    }
+    const bool is_product = its.lane < 0;
+    const bool goes_on =
+        is_product ||
+        grid_.code->sites[static_cast<std::size_t>(its.step->site)]->has("bulk_group");
+    check.async_read(pieces, its.step->site, its.warp->index, its.lane,
+                     is_product ? its.warp->product_group
+                                : its.warp->bulk_group[static_cast<std::size_t>(its.lane)],
+                     goes_on);
+    return 0;
+  }
+  // Of one lane, in pieces as large as an access may be: a power of two, and less where bytes may lack.
+  std::uint32_t faulty = 0;
   for (const machine::AsyncAccess::Piece& piece : its.pieces) {
-    const std::size_t bytes = piece.end - piece.begin;
-    if (its.space == WarpAccess::Space::shared) {
-      check_of(*its.block).written(piece.begin, bytes);
-    } else if (grid_.arena->contains(piece.begin)) {
-      checker_.initialised().mark(piece.begin, bytes);
+    if (!is_shared &&
+        (!grid_.arena->contains(piece.begin) || !grid_.arena->contains(piece.end - 1))) {
+      continue;
+    }
+    constexpr std::uint64_t kMost = 512, kLeast = 4;
+    const bool is_simple = its.kind == WarpAccess::Kind::store || is_shared ||
+                           checker_.initialised().all(piece.begin, piece.end - piece.begin);
+    for (std::uint64_t at = piece.begin; at < piece.end && faulty == 0;) {
+      std::uint64_t bytes = is_simple ? kMost : 16;
+      while (bytes > piece.end - at) bytes /= 2;
+      bytes = std::max(bytes, kLeast);
+      std::array<std::uint64_t, machine::kLanes> addresses;
+      addresses.fill(at);
+      memory::WarpAddresses lanes{addresses, 1u << its.lane, static_cast<int>(bytes)};
+      lanes.consecutive = true;
+      lanes.least = at;
+      lanes.beyond = at + bytes;
+      const Access access{is_shared ? Space::shared : Space::global, act_of(its.kind), lanes,
+                          its.step->site, its.warp->index};
+      faulty = !is_shared || its.block == &block ? check.access(access)
+                                                 : check.access_of(check_of(*its.block), access);
+      at += bytes;
     }
   }
-  return 0;
+  has_faults_ |= faulty != 0;
+  return faulty;
+}
+
+void LaunchCheck::products_waited(const machine::Warp& warp, std::uint32_t but) {
+  if (warp.product_group >= but) {
+    check_of(*warp.block).products_waited(warp.index, warp.product_group - but);
+  }
+}
+
+void LaunchCheck::stores_waited(const machine::Warp& warp, std::uint32_t but) {
+  machine::each_lane(warp.active, [&](std::size_t lane) {
+    if (warp.bulk_group[lane] < but) return;
+    check_of(*warp.block)
+        .stores_waited(warp.index, static_cast<int>(lane), warp.bulk_group[lane] - but);
+  });
+}
+
+void LaunchCheck::phase_completed(const machine::Block& block, std::uint32_t barrier) {
+  check_of(block).phase_completed(barrier);
 }
 
 bool LaunchCheck::fault(const WarpAccess& its, int lane) {
@@ -331,6 +387,10 @@ void LaunchCheck::warp_barrier(const machine::Warp& warp, std::uint32_t lanes) {
 
 void LaunchCheck::fence(const machine::Warp& warp, const machine::Step& step) {
   const ptx::Instruction& one = *grid_.code->sites[static_cast<std::size_t>(step.site)];
+  if (one.has("async") || one.has("async::generic")) {
+    check_of(*warp.block).proxy_fence(warp.index, warp.active);
+    return;
+  }
   const bool is_narrow = one.has("cta");
   check_of(*warp.block).fence(warp.index, warp.active, is_narrow ? Scope::block : Scope::gpu);
 }

@@ -35,6 +35,9 @@ class LaunchCheck {
   void warp_barrier(const machine::Warp& warp, std::uint32_t lanes);
   void fence(const machine::Warp& warp, const machine::Step& step);
   void copied(const machine::Warp& warp, const machine::PendingCopy& copy);
+  void products_waited(const machine::Warp& warp, std::uint32_t but);
+  void stores_waited(const machine::Warp& warp, std::uint32_t but);
+  void phase_completed(const machine::Block& block, std::uint32_t barrier);
   void meaningless(const machine::Warp& warp, const machine::Step& step, std::uint32_t lanes,
                    std::string_view what);
   void begin(const machine::Block& block);

@@ -347,6 +347,11 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     };
     Finding finding;
     finding.hazard = hazard;
+    // What an earlier copy in bulk brings may not be there yet.
+    const Exact& earlier = &first == &now ? second : first;
+    const bool is_unfinished = hazard == Hazard::race && is_sent(earlier) && !is_sent(now) &&
+                               site_of(earlier)->is_bulk && now.act != Act::atomic;
+    if (is_unfinished) finding.hazard = Hazard::unfinished_copy;
     finding.site = place_of_text(first);
     finding.other_site = place_of_text(second);
     finding.array = array;
@@ -363,7 +368,12 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
                      : first.thread / 32 == second.thread / 32 ? Remedy::lanes
                                                                : Remedy::block;
     if (lacks_fence && !(is_between && is_shared)) finding.remedy = Remedy::fence;
-    if (is_sent(first) || is_sent(second)) finding.remedy = Remedy::arrival;
+    if (is_sent(first) || is_sent(second)) {
+      const bool is_bulk = site_of(is_sent(first) ? first : second)->is_bulk;
+      finding.remedy = is_unfinished ? Remedy::bulk_load
+                       : is_bulk     ? Remedy::bulk_reuse
+                                     : Remedy::arrival;
+    }
     if (is_of_barrier(first) || is_of_barrier(second)) {
       finding.remedy = Remedy::barrier_in_memory;
     }

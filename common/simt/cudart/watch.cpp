@@ -210,8 +210,12 @@ std::uint32_t Watch::access(const WarpAccess& access) {
 }
 
 std::uint32_t Watch::async_access(const machine::AsyncAccess& access) {
-  if (check_) check_->async_access(access);
+  if (const std::uint32_t faulty = check_ ? check_->async_access(access) : 0; faulty != 0) {
+    error_ = cudaErrorIllegalAddress;
+    return faulty;
+  }
   if (access.space != WarpAccess::Space::global) return 0;
+  if (counts_) count(access);
   for (const machine::AsyncAccess::Piece& piece : access.pieces) {
     if (keeps_ && access.kind != WarpAccess::Kind::load) {
       memory_undo().before_write(piece.begin, piece.end - piece.begin);
@@ -306,6 +310,18 @@ void Watch::count(const WarpAccess& access) {
   }
 }
 
+// Copies in bulk: each sector of a run is moved, once for each block that gets it.
+void Watch::count(const machine::AsyncAccess& access) {
+  Counters& c = at(access.step->site);
+  const bool is_load = access.kind == WarpAccess::Kind::load;
+  std::uint64_t sectors = 0;
+  for (const machine::AsyncAccess::Piece& piece : access.pieces) {
+    sectors += ((piece.end - 1) >> 5) - (piece.begin >> 5) + 1;
+  }
+  (is_load ? c.bulk_load_requests : c.bulk_store_requests) += 1;
+  (is_load ? c.bulk_load_sectors : c.bulk_store_sectors) += sectors * access.blocks;
+}
+
 // Of another block of the cluster. It is reached as global memory is; an instruction that reaches several counts once.
 void Watch::count_dshared(const WarpAccess& access, Counters& c) {
   const std::uint64_t requests = access.is_further ? 0 : 1;
@@ -331,7 +347,7 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
   error_ = is_misaligned ? cudaErrorMisalignedAddress : cudaErrorIllegalAddress;
   if (!is_misaligned && check_ && check_->fault(access, lane)) return;
   // It was stopped before, which is told.
-  if (what == "lacking_lane" && is_over) return;
+  if (what.starts_with("lacking_") && is_over) return;
   const auto [known, is_new] = faults_.try_emplace({access.step->site, what}, findings_.size());
   if (!is_new) {
     ++findings_[known->second].count;
@@ -369,6 +385,11 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
        "gives a matrix whose pattern does not begin at a multiple of its length", Remedy::matrix},
       {"bulk_size", Hazard::invalid_copy, "copies a number of bytes that is no multiple of 16",
        Remedy::bulk},
+      {"no_tensor_map", Hazard::invalid_address,
+       "copies a tile by a tensor map that cuTensorMapEncodeTiled has not made, or of another rank",
+       Remedy::tensor_map},
+      {"no_reduction", Hazard::invalid_copy,
+       "reduces a tile by an operation that its type does not have", Remedy::tensor_map},
       {"foreign_bulk_barrier", Hazard::invalid_copy,
        "copies to one block of the cluster, to arrive at a barrier of another", Remedy::bulk},
   };
@@ -457,6 +478,18 @@ void Watch::fence(const machine::Warp& warp, const machine::Step& step) {
 
 void Watch::copied(const machine::Warp& warp, const machine::PendingCopy& copy) {
   if (check_) check_->copied(warp, copy);
+}
+
+void Watch::products_waited(const machine::Warp& warp, std::uint32_t but) {
+  if (check_) check_->products_waited(warp, but);
+}
+
+void Watch::stores_waited(const machine::Warp& warp, std::uint32_t but) {
+  if (check_) check_->stores_waited(warp, but);
+}
+
+void Watch::phase_completed(const machine::Block& block, std::uint32_t barrier) {
+  if (check_) check_->phase_completed(block, barrier);
 }
 
 void Watch::meaningless(const machine::Warp& warp, const machine::Step& step, std::uint32_t lanes,
@@ -550,6 +583,14 @@ void Watch::take(const std::vector<machine::Stuck>& stuck) {
   f.thread = thread_at(grid_.threads, first.thread);
   f.count = 1;
   f.message = "thread " + coordinates(f.thread) + " of block " + coordinates(f.block) + told;
+  if (waits(first) == Waits::in_memory) {
+    const auto [arrivals, bytes] = first.missing;
+    const std::string how_many = std::to_string(std::abs(bytes)) + " bytes";
+    f.message += ": it lacks " + std::to_string(arrivals) + " arrivals" +
+                 (bytes > 0   ? " and " + how_many
+                  : bytes < 0 ? ", and " + how_many + " came that nobody expects"
+                              : "");
+  }
   if (other != stuck.end()) {
     const DeviceLine there = line_at(other->site);
     f.other_file = there.file;

@@ -48,6 +48,9 @@ class Watch : public machine::Observer {
   void launches_waited(const machine::Warp& warp) override;
   void next_launch_begins(const machine::Warp& warp) override;
   void copied(const machine::Warp& warp, const machine::PendingCopy& copy) override;
+  void products_waited(const machine::Warp& warp, std::uint32_t but) override;
+  void stores_waited(const machine::Warp& warp, std::uint32_t but) override;
+  void phase_completed(const machine::Block& block, std::uint32_t barrier) override;
   void meaningless(const machine::Warp& warp, const machine::Step& step, std::uint32_t lanes,
                    const char* what) override;
   void begin(const machine::Block& block) override;
@@ -83,6 +86,7 @@ class Watch : public machine::Observer {
   bool is_early(const machine::Warp& warp, std::uint32_t lanes) const;
   void all_have_waited(const machine::Block& block);
   void count(const machine::WarpAccess& access);
+  void count(const machine::AsyncAccess& access);
   static void count_dshared(const machine::WarpAccess& access, Counters& c);
   void keep(const machine::WarpAccess& access);
   void remember(const machine::WarpAccess& access);

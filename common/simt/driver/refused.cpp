@@ -215,8 +215,6 @@ CUresult cuSurfRefGetArray() { return refuse(__func__); }
 CUresult cuSurfRefSetArray() { return refuse(__func__); }
 CUresult cuTensorMapEncodeIm2col() { return refuse(__func__); }
 CUresult cuTensorMapEncodeIm2colWide() { return refuse(__func__); }
-CUresult cuTensorMapEncodeTiled() { return refuse(__func__); }
-CUresult cuTensorMapReplaceAddress() { return refuse(__func__); }
 CUresult cuTexObjectGetResourceDesc() { return refuse(__func__); }
 CUresult cuTexObjectGetResourceViewDesc() { return refuse(__func__); }
 CUresult cuTexObjectGetTextureDesc() { return refuse(__func__); }

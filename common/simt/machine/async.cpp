@@ -134,7 +134,12 @@ void build_wait_group(Decoder& decoder, const ptx::Instruction& one) {
 template <class Change>
 const Step* change_barriers(const Step* step, Warp& warp, Change change,
                             WarpAccess::Kind kind = WarpAccess::Kind::atomic) {
-  return access(step, warp, kind, 8, [&](const Places& places, const memory::WarpAddresses& lanes) {
+  Addresses64 addresses = addresses_of(warp, step->from[kAddress], step->offset);
+  if (step->window == Window::shared) {
+    for (std::uint64_t& one : addresses) one &= 0xffff'ffff;
+  }
+  const auto move = [&](const Places& places, const memory::WarpAddresses& lanes,
+                        const Block* block) {
     each_lane(lanes.mask, [&](std::size_t lane) {
       Mbarrier barrier;
       std::memcpy(&barrier.word, places.of(lanes, lane), 8);
@@ -142,8 +147,14 @@ const Step* change_barriers(const Step* step, Warp& warp, Change change,
       change(lane, barrier);
       if (kind == WarpAccess::Kind::atomic && barrier.phase() != phase) ++warp.block->phases;
       std::memcpy(places.of(lanes, lane), &barrier.word, 8);
+      if (kind == WarpAccess::Kind::atomic && barrier.phase() != phase) {
+        warp.block->grid->observer->phase_completed(
+            *block, static_cast<std::uint32_t>(lanes.address[lane]));
+      }
     });
-  });
+  };
+  return access(step, warp, kind, step->window, 8, addresses, warp.active, move) ? step + 1
+                                                                                 : nullptr;
 }
 
 const Step* init_barrier(const Step* step, Warp& warp) {
@@ -191,26 +202,30 @@ const Step* ask_barrier(const Step* step, Warp& warp) {
   std::uint32_t over = 0;
   Addresses64 addresses = addresses_of(warp, step->from[kAddress], step->offset);
   if (!are_of(warp, step, addresses, "foreign_wait")) return nullptr;
-  if (!warp.block->loads.empty()) {
+  const auto is_over = [&](const Mbarrier& barrier, std::size_t lane) {
+    return by_parity ? (barrier.phase() & 1) !=
+                           (warp.values<const std::uint32_t>(step->from[0])[lane] & 1)
+                     : barrier.phase() !=
+                           Mbarrier{warp.values<const std::uint64_t>(step->from[0])[lane]}.phase();
+  };
+  // What it waits for comes now.
+  if (Block& block = *warp.block; !block.loads.empty()) {
     each_lane(warp.active, [&](std::size_t lane) {
-      land_loads(*warp.block, static_cast<std::uint32_t>(addresses[lane] % kSharedStride));
+      const auto at = static_cast<std::uint32_t>(addresses[lane] % kSharedStride);
+      Mbarrier barrier;
+      if (at + sizeof barrier.word > block.shared.size()) return;
+      std::memcpy(&barrier.word, block.shared.data() + at, sizeof barrier.word);
+      if (!is_over(barrier, lane)) land_loads(block, at);
     });
   }
-  if (!access(
-          step, warp, WarpAccess::Kind::load, step->window, 8, addresses, warp.active,
-          [&](const Places& places, const memory::WarpAddresses& lanes, const Block*) {
-            each_lane(lanes.mask, [&](std::size_t lane) {
-              Mbarrier barrier;
-              std::memcpy(&barrier.word, places.of(lanes, lane), 8);
-              const bool is_over =
-                  by_parity
-                      ? (barrier.phase() & 1) !=
-                            (warp.values<const std::uint32_t>(step->from[0])[lane] & 1)
-                      : barrier.phase() !=
-                            Mbarrier{warp.values<const std::uint64_t>(step->from[0])[lane]}.phase();
-              over |= (is_over ? 1u : 0u) << lane;
-            });
-          })) {
+  if (!access(step, warp, WarpAccess::Kind::load, step->window, 8, addresses, warp.active,
+              [&](const Places& places, const memory::WarpAddresses& lanes, const Block*) {
+                each_lane(lanes.mask, [&](std::size_t lane) {
+                  Mbarrier barrier;
+                  std::memcpy(&barrier.word, places.of(lanes, lane), 8);
+                  over |= (is_over(barrier, lane) ? 1u : 0u) << lane;
+                });
+              })) {
     return nullptr;
   }
   bool& gives_up = warp.block->cluster->gives_up;
@@ -423,6 +438,17 @@ const Step* wait_for_cluster(const Step* step, Warp& warp) {
 }
 
 }  // namespace
+
+Missing missing_at(const Step& step, Warp& warp, std::size_t lane) {
+  const Block& block = *warp.block;
+  const std::uint64_t at = (warp.values<const std::uint64_t>(step.from[kAddress])[lane] +
+                            static_cast<std::uint64_t>(step.offset)) %
+                           kSharedStride;
+  Mbarrier barrier;
+  if (at + sizeof barrier.word > block.shared.size()) return {};
+  std::memcpy(&barrier.word, block.shared.data() + at, sizeof barrier.word);
+  return {barrier.pending(), barrier.bytes()};
+}
 
 void add_async_forms(std::vector<Form>& forms) {
   const auto built = [&](const std::string& pattern,

@@ -5,222 +5,21 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <limits>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "common/simt/machine/access.hpp"
 #include "common/simt/machine/mbarrier.hpp"
 #include "common/simt/machine/rounding.hpp"
+#include "common/simt/machine/tensor_map.hpp"
 
 namespace simt::machine {
 namespace {
 
-constexpr std::uint64_t kBulkBytes = 16;  // what sizes and addresses are multiples of
-
-// A copy that a lane asks for, while it is looked at.
-class BulkRequest {
- public:
-  BulkRequest(const Step* step, Warp& warp, std::size_t lane)
-      : step_(step),
-        warp_(warp),
-        lane_(lane),
-        its_(warp.block->grid->code->bulk_copies[static_cast<std::size_t>(step->offset)]) {}
-
-  // False, and told, if it may not be so.
-  bool ask() {
-    bytes_ = warp_.values<const std::uint32_t>(its_.bytes)[lane_];
-    if (bytes_ % kBulkBytes != 0) return fail("bulk_size");
-    if (its_.way == BulkCopy::Way::to_global) return ask_to_global();
-    return ask_to_shared();
-  }
-
- private:
-  bool fail(const char* what) {
-    stop(step_, warp_, lane_, what);
-    return false;
-  }
-  bool fail(WarpAccess::Space space, WarpAccess::Kind kind, std::uint64_t address,
-            const char* what) {
-    Addresses64 addresses;
-    addresses.fill(address);
-    const WarpAccess access{space, kind,   {addresses, 1u << lane_, static_cast<int>(kBulkBytes)},
-                            step_, &warp_, warp_.block};
-    warp_.faulty |= 1u << lane_;
-    warp_.block->grid->observer->fault(access, static_cast<int>(lane_), what);
-    return false;
-  }
-
-  std::uint64_t address(const BulkCopy::Operand& operand) const {
-    return warp_.values<const std::uint64_t>(operand.base)[lane_] +
-           static_cast<std::uint64_t>(operand.offset);
-  }
-
-  struct SharedPlace {
-    Block* block = nullptr;  // null: the cluster has no such block
-    std::uint32_t at = 0;
-  };
-  SharedPlace shared(const BulkCopy::Operand& operand) const {
-    const auto at = static_cast<std::uint32_t>(address(operand));
-    const std::uint32_t rank = at / static_cast<std::uint32_t>(kSharedStride);
-    const auto& blocks = warp_.block->cluster->blocks;
-    Block* const block = rank == 0               ? warp_.block
-                         : rank <= blocks.size() ? blocks[rank - 1].get()
-                                                 : nullptr;
-    return {block, at % static_cast<std::uint32_t>(kSharedStride)};
-  }
-  bool is_in_shared(const Block* block, std::uint32_t at, WarpAccess::Kind kind) {
-    constexpr auto kShared = WarpAccess::Space::shared;
-    if (at % kBulkBytes != 0) return fail(kShared, kind, at, "misaligned");
-    const std::size_t size = block == nullptr ? 0 : block->shared.size();
-    if (at + std::uint64_t{bytes_} <= size) return true;
-    return fail(kShared, kind, std::max<std::uint64_t>(at, size / kBulkBytes * kBulkBytes),
-                "out_of_bounds");
-  }
-  // Where the engine finds so many bytes of global memory; null, and told, if they are not there.
-  std::byte* in_global(std::uint64_t at, std::uint64_t bytes, WarpAccess::Kind kind) {
-    constexpr auto kGlobal = WarpAccess::Space::global;
-    memory::Arena& arena = *warp_.block->grid->arena;
-    const memory::Allocation* const all = arena.find(at);
-    if (all == nullptr || all->is_freed) {
-      fail(kGlobal, kind, at, "out_of_bounds");
-      return nullptr;
-    }
-    if (bytes > all->end() - at) {
-      fail(kGlobal, kind, all->end() / kBulkBytes * kBulkBytes, "out_of_bounds");
-      return nullptr;
-    }
-    return arena.host(all->begin) + (at - all->begin);
-  }
-  bool tell(WarpAccess::Space space, WarpAccess::Kind kind, std::uint64_t begin, std::uint64_t end,
-            const Block* block) {
-    const AsyncAccess::Piece piece{begin, end};
-    warp_.faulty |= warp_.block->grid->observer->async_access(
-        {space, kind, {&piece, 1}, step_, &warp_, static_cast<int>(lane_), block});
-    return warp_.faulty == 0;
-  }
-
-  // From global memory, or from the block's own shared memory.
-  bool ask_to_shared() {
-    constexpr auto kShared = WarpAccess::Space::shared;
-    constexpr auto kLoad = WarpAccess::Kind::load;
-    const auto store = its_.combine != nullptr ? WarpAccess::Kind::atomic : WarpAccess::Kind::store;
-    const SharedPlace to = shared(its_.to), barrier = shared(its_.barrier);
-    if (!is_in_shared(to.block, to.at, store)) return false;
-    if (barrier.block != to.block) return fail("foreign_bulk_barrier");
-    if (barrier.at % 8 != 0 || barrier.at + 8 > barrier.block->shared.size()) {
-      return fail(kShared, WarpAccess::Kind::atomic, barrier.at,
-                  barrier.at % 8 != 0 ? "misaligned" : "out_of_bounds");
-    }
-    PendingLoad load{to.at, barrier.at, std::vector<std::byte>(bytes_), its_.combine,
-                     its_.element_bytes};
-    if (its_.way == BulkCopy::Way::to_block) {
-      const SharedPlace from = shared(its_.from);
-      if (!is_in_shared(warp_.block, from.at, kLoad)) return false;
-      if (!tell(kShared, kLoad, from.at, from.at + std::uint64_t{bytes_}, warp_.block))
-        return false;
-      std::memcpy(load.data.data(), warp_.block->shared.data() + from.at, bytes_);
-    } else {
-      const std::uint64_t from = address(its_.from);
-      if (from % kBulkBytes != 0) return fail(WarpAccess::Space::global, kLoad, from, "misaligned");
-      if (bytes_ != 0) {
-        const std::byte* const bytes = in_global(from, bytes_, kLoad);
-        if (bytes == nullptr) return false;
-        if (!tell(WarpAccess::Space::global, kLoad, from, from + bytes_, nullptr)) return false;
-        std::memcpy(load.data.data(), bytes, bytes_);
-      }
-    }
-    const auto& blocks = warp_.block->cluster->blocks;
-    for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
-      Block* const block = blocks[rank].get();
-      const bool is_named =
-          its_.is_multicast
-              ? (warp_.values<const std::uint16_t>(its_.blocks)[lane_] >> rank & 1) != 0
-              : block == to.block;
-      if (!is_named) continue;
-      // The bytes, and then that they are there.
-      if (!tell(kShared, store, to.at, to.at + std::uint64_t{bytes_}, block) ||
-          !tell(kShared, WarpAccess::Kind::atomic, barrier.at, barrier.at + 8ull, block)) {
-        return false;
-      }
-      block->loads.push_back(load);
-    }
-    warp_.advanced = true;
-    return true;
-  }
-
-  bool ask_to_global() {
-    const auto store = its_.combine != nullptr ? WarpAccess::Kind::atomic : WarpAccess::Kind::store;
-    const std::uint32_t from = shared(its_.from).at;
-    if (!is_in_shared(warp_.block, from, WarpAccess::Kind::load)) return false;
-    const std::uint64_t to = address(its_.to);
-    if (to % kBulkBytes != 0) return fail(WarpAccess::Space::global, store, to, "misaligned");
-    PendingStore pending{static_cast<std::uint8_t>(lane_),
-                         warp_.bulk_group[lane_],
-                         step_,
-                         its_.combine,
-                         its_.element_bytes,
-                         {}};
-    if (bytes_ != 0) {
-      std::byte* const bytes = in_global(to, bytes_, store);
-      if (bytes == nullptr) return false;
-      if (!tell(WarpAccess::Space::shared, WarpAccess::Kind::load, from,
-                from + std::uint64_t{bytes_}, warp_.block) ||
-          !tell(WarpAccess::Space::global, store, to, to + bytes_, nullptr)) {
-        return false;
-      }
-      pending.pieces.push_back({bytes, from, bytes_});
-    }
-    warp_.stores.push_back(std::move(pending));
-    return true;
-  }
-
-  const Step* step_;
-  Warp& warp_;
-  std::size_t lane_;
-  const BulkCopy& its_;
-  std::uint32_t bytes_ = 0;
-};
-
-const Step* copy_in_bulk(const Step* step, Warp& warp) {
-  each_lane(warp.active, [&](std::size_t lane) {
-    if (warp.faulty == 0) BulkRequest(step, warp, lane).ask();
-  });
-  return warp.faulty == 0 ? step + 1 : nullptr;
-}
-
-void move_bytes(std::byte* to, const std::byte* from, std::size_t bytes, BulkCopy::Combine combine,
-                std::size_t each) {
-  if (combine == nullptr) {
-    std::memcpy(to, from, bytes);
-    return;
-  }
-  for (std::size_t at = 0; at < bytes; at += each) combine(to + at, from + at);
-}
-
-void store_now(const PendingStore& its, Block& block) {
-  for (const PendingStore::Piece& piece : its.pieces) {
-    move_bytes(piece.to, block.shared.data() + piece.from, piece.bytes, its.combine,
-               its.element_bytes);
-  }
-}
-
-const Step* commit_bulk(const Step* step, Warp& warp) {
-  each_lane(warp.active, [&](std::size_t lane) { ++warp.bulk_group[lane]; });
-  return step + 1;
-}
-// Of the committed groups all but the last `offset`. (They are written when they have been read.)
-const Step* wait_for_bulk(const Step* step, Warp& warp) {
-  const auto but = static_cast<std::uint32_t>(step->offset);
-  std::erase_if(warp.stores, [&](const PendingStore& one) {
-    const bool is_due =
-        (warp.active >> one.lane & 1) != 0 && one.group + but < warp.bulk_group[one.lane];
-    if (is_due) store_now(one, *warp.block);
-    return is_due;
-  });
-  warp.block->grid->observer->stores_waited(warp, but);
-  return step + 1;
-}
+constexpr std::uint64_t kBulkBytes = 16;   // what sizes and addresses are multiples of
+constexpr std::uint64_t kTileBytes = 128;  // and where in shared memory a tile begins
 
 // ---- Reductions ----
 
@@ -293,6 +92,364 @@ const std::vector<Combination>& combinations() {
   return all;
 }
 
+// What a map's elements are called in a reduction: "u32"; numbers and bits have names of their own.
+BulkCopy::Combine combination_of(const std::string& operation, TensorMap::Type type) {
+  constexpr std::string_view kNames[] = {"",    "",    "u32",  "s32", "u64", "s64", "f16",
+                                         "f32", "f64", "bf16", "f32", "",    ""};
+  const std::string_view its = kNames[static_cast<std::size_t>(type)];
+  const std::string bits = its.ends_with("64") ? "b64" : "b32";
+  for (const std::string& name :
+       {operation + "." + std::string(its), operation + ".noftz." + std::string(its),
+        operation + "." + bits}) {
+    if (name.ends_with(bits) && (its.empty() || its[0] == 'f')) continue;
+    for (const Combination& one : combinations()) {
+      if (one.name == name) return one.combine;
+    }
+  }
+  return nullptr;
+}
+
+// ---- Tiles ----
+
+// A run of a tile's elements that lie together in global memory.
+struct TileRun {
+  std::uint64_t from;
+  std::uint32_t at, bytes;  // in the tile, as if it had no swizzle
+};
+
+std::uint32_t elements_of(const TensorMap& map, int i) {
+  const std::uint32_t step = i == 0 ? 1 : map.steps[i];
+  return (map.box[i] + step - 1) / step;
+}
+std::uint32_t tile_bytes(const TensorMap& map) {
+  std::uint32_t bytes = map.element_bytes;
+  for (int i = 0; i < map.rank; ++i) bytes *= elements_of(map, i);
+  return bytes;
+}
+
+// Those of a tile at these coordinates that the tensor has.
+std::vector<TileRun> runs_of(const TensorMap& map, const std::int32_t (&at)[5]) {
+  std::vector<TileRun> runs;
+  const std::uint32_t size = map.element_bytes, row_bytes = map.box[0] * size;
+  std::uint32_t rows = 1;
+  for (int i = 1; i < map.rank; ++i) rows *= elements_of(map, i);
+  // Of the first dimension the same for all rows.
+  const std::int64_t first = std::max<std::int64_t>(0, -std::int64_t{at[0]});
+  const std::int64_t end =
+      std::min<std::int64_t>(map.box[0], std::int64_t{map.last[0]} + 1 - at[0]);
+  if (first >= end) return runs;
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    std::uint64_t from = map.address + static_cast<std::uint64_t>(at[0] + first) * size;
+    std::uint32_t rest = row;
+    bool is_there = true;
+    for (int i = 1; i < map.rank; ++i) {
+      const std::int64_t index = at[i] + std::int64_t{rest % elements_of(map, i)} * map.steps[i];
+      rest /= elements_of(map, i);
+      is_there &= index >= 0 && index <= map.last[i];
+      from += static_cast<std::uint64_t>(index) * map.strides[i - 1];
+    }
+    if (!is_there) continue;
+    runs.push_back({from, row * row_bytes + static_cast<std::uint32_t>(first) * size,
+                    static_cast<std::uint32_t>(end - first) * size});
+  }
+  return runs;
+}
+
+// Where a byte of a tile lies in shared memory, of which it would be at this place.
+std::uint32_t swizzled(const TensorMap& map, std::uint32_t at) {
+  return map.width == 0 ? at : at ^ (at >> 3 & (map.width / 16u - 1) << 4);
+}
+
+// ---- A copy that a lane asks for, while it is looked at. ----
+
+class BulkRequest {
+ public:
+  BulkRequest(const Step* step, Warp& warp, std::size_t lane)
+      : step_(step),
+        warp_(warp),
+        lane_(lane),
+        its_(warp.block->grid->code->bulk_copies[static_cast<std::size_t>(step->offset)]) {}
+
+  // False, and told, if it may not be so.
+  bool ask() {
+    if (its_.rank == 0) {
+      bytes_ = warp_.values<const std::uint32_t>(its_.bytes)[lane_];
+      if (bytes_ % kBulkBytes != 0) return fail("bulk_size");
+    } else {
+      const std::uint64_t at = address(its_.way == BulkCopy::Way::to_global ? its_.to : its_.from);
+      const std::span<const std::byte> map = readable(warp_, static_cast<int>(lane_), at);
+      if (at % 64 != 0 || map.size() < sizeof map_) return fail("no_tensor_map");
+      std::memcpy(&map_, map.data(), sizeof map_);
+      if (map_.mark != TensorMap::kMark || map_.rank != its_.rank) return fail("no_tensor_map");
+      bytes_ = tile_bytes(map_);
+      std::int32_t coordinates[5] = {};
+      for (int i = 0; i < its_.rank; ++i) {
+        coordinates[i] = warp_.values<const std::int32_t>(its_.at[i])[lane_];
+      }
+      runs_ = runs_of(map_, coordinates);
+    }
+    if (its_.way == BulkCopy::Way::to_global) return ask_to_global();
+    return ask_to_shared();
+  }
+
+ private:
+  bool fail(const char* what) {
+    stop(step_, warp_, lane_, what);
+    return false;
+  }
+  bool fail(WarpAccess::Space space, WarpAccess::Kind kind, std::uint64_t address, const char* what,
+            std::uint64_t bytes = kBulkBytes) {
+    Addresses64 addresses;
+    addresses.fill(address);
+    const WarpAccess access{space, kind,   {addresses, 1u << lane_, static_cast<int>(bytes)},
+                            step_, &warp_, warp_.block};
+    warp_.faulty |= 1u << lane_;
+    warp_.block->grid->observer->fault(access, static_cast<int>(lane_), what);
+    return false;
+  }
+
+  std::uint64_t address(const BulkCopy::Operand& operand) const {
+    return warp_.values<const std::uint64_t>(operand.base)[lane_] +
+           static_cast<std::uint64_t>(operand.offset);
+  }
+
+  struct SharedPlace {
+    Block* block = nullptr;  // null: the cluster has no such block
+    std::uint32_t at = 0;
+  };
+  SharedPlace shared(const BulkCopy::Operand& operand) const {
+    const auto at = static_cast<std::uint32_t>(address(operand));
+    const std::uint32_t rank = at / static_cast<std::uint32_t>(kSharedStride);
+    const auto& blocks = warp_.block->cluster->blocks;
+    Block* const block = rank == 0               ? warp_.block
+                         : rank <= blocks.size() ? blocks[rank - 1].get()
+                                                 : nullptr;
+    return {block, at % static_cast<std::uint32_t>(kSharedStride)};
+  }
+  bool is_in_shared(const Block* block, std::uint32_t at, WarpAccess::Kind kind) {
+    constexpr auto kShared = WarpAccess::Space::shared;
+    const std::uint64_t aligned = its_.rank == 0 ? kBulkBytes : kTileBytes;
+    if (at % aligned != 0) return fail(kShared, kind, at, "misaligned", aligned);
+    const std::size_t size = block == nullptr ? 0 : block->shared.size();
+    if (at + std::uint64_t{bytes_} <= size) return true;
+    return fail(kShared, kind, std::max<std::uint64_t>(at, size / kBulkBytes * kBulkBytes),
+                "out_of_bounds");
+  }
+  // Where the engine finds so many bytes of global memory; null, and told, if they are not there.
+  std::byte* in_global(std::uint64_t at, std::uint64_t bytes, WarpAccess::Kind kind) {
+    constexpr auto kGlobal = WarpAccess::Space::global;
+    memory::Arena& arena = *warp_.block->grid->arena;
+    const memory::Allocation* const all = arena.find(at);
+    if (all == nullptr || all->is_freed) {
+      fail(kGlobal, kind, at, "out_of_bounds");
+      return nullptr;
+    }
+    if (bytes > all->end() - at) {
+      fail(kGlobal, kind, all->end() / kBulkBytes * kBulkBytes, "out_of_bounds");
+      return nullptr;
+    }
+    return arena.host(all->begin) + (at - all->begin);
+  }
+  bool tell(WarpAccess::Space space, WarpAccess::Kind kind, std::uint64_t begin, std::uint64_t end,
+            const Block* block) {
+    const AsyncAccess::Piece piece{begin, end};
+    return tell(space, kind, {&piece, 1}, block);
+  }
+  bool tell(WarpAccess::Space space, WarpAccess::Kind kind,
+            std::span<const AsyncAccess::Piece> pieces, const Block* block) {
+    warp_.faulty |= warp_.block->grid->observer->async_access(
+        {space, kind, pieces, step_, &warp_, static_cast<int>(lane_), block, blocks_});
+    return warp_.faulty == 0;
+  }
+
+  // From global memory, or from the block's own shared memory.
+  bool ask_to_shared() {
+    constexpr auto kShared = WarpAccess::Space::shared;
+    constexpr auto kLoad = WarpAccess::Kind::load;
+    const auto store = its_.combine != nullptr ? WarpAccess::Kind::atomic : WarpAccess::Kind::store;
+    const SharedPlace to = shared(its_.to), barrier = shared(its_.barrier);
+    if (!is_in_shared(to.block, to.at, store)) return false;
+    if (barrier.block != to.block) return fail("foreign_bulk_barrier");
+    if (barrier.at % 8 != 0 || barrier.at + 8 > barrier.block->shared.size()) {
+      return fail(kShared, WarpAccess::Kind::atomic, barrier.at,
+                  barrier.at % 8 != 0 ? "misaligned" : "out_of_bounds");
+    }
+    if (its_.is_multicast) {
+      const std::uint32_t mask = warp_.values<const std::uint16_t>(its_.blocks)[lane_];
+      blocks_ = static_cast<unsigned>(std::popcount(mask));
+    }
+    PendingLoad load{to.at, barrier.at, std::vector<std::byte>(bytes_), its_.combine,
+                     its_.element_bytes};
+    if (its_.way == BulkCopy::Way::to_block) {
+      const SharedPlace from = shared(its_.from);
+      if (!is_in_shared(warp_.block, from.at, kLoad)) return false;
+      if (!tell(kShared, kLoad, from.at, from.at + std::uint64_t{bytes_}, warp_.block))
+        return false;
+      std::memcpy(load.data.data(), warp_.block->shared.data() + from.at, bytes_);
+    } else if (its_.rank != 0) {
+      if (!read_tile(load)) return false;
+    } else {
+      const std::uint64_t from = address(its_.from);
+      if (from % kBulkBytes != 0) return fail(WarpAccess::Space::global, kLoad, from, "misaligned");
+      if (bytes_ != 0) {
+        const std::byte* const bytes = in_global(from, bytes_, kLoad);
+        if (bytes == nullptr) return false;
+        if (!tell(WarpAccess::Space::global, kLoad, from, from + bytes_, nullptr)) return false;
+        std::memcpy(load.data.data(), bytes, bytes_);
+      }
+    }
+    const auto& blocks = warp_.block->cluster->blocks;
+    for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
+      Block* const block = blocks[rank].get();
+      const bool is_named =
+          its_.is_multicast
+              ? (warp_.values<const std::uint16_t>(its_.blocks)[lane_] >> rank & 1) != 0
+              : block == to.block;
+      if (!is_named) continue;
+      // The bytes, and then that they are there.
+      if (!tell(kShared, store, to.at, to.at + std::uint64_t{bytes_}, block) ||
+          !tell(kShared, WarpAccess::Kind::atomic, barrier.at, barrier.at + 8ull, block)) {
+        return false;
+      }
+      block->loads.push_back(load);
+    }
+    warp_.advanced = true;
+    return true;
+  }
+
+  bool read_tile(PendingLoad& load) {
+    constexpr auto kLoad = WarpAccess::Kind::load;
+    if (map_.fills_nan) {
+      // Numbers beyond the tensor: ones, of which no bit is zero.
+      std::fill(load.data.begin(), load.data.end(), std::byte{0xff});
+    }
+    std::vector<AsyncAccess::Piece> pieces;
+    for (const TileRun& run : runs_) {
+      const std::byte* const bytes = in_global(run.from, run.bytes, kLoad);
+      if (bytes == nullptr) return false;
+      std::memcpy(load.data.data() + run.at, bytes, run.bytes);
+      pieces.push_back({run.from, run.from + run.bytes});
+    }
+    if (map_.width != 0) {
+      for (std::uint32_t at = 0; at < bytes_; at += 16) {
+        load.chunks.push_back(swizzled(map_, load.to + at));
+      }
+    }
+    return tell(WarpAccess::Space::global, kLoad, pieces, nullptr);
+  }
+
+  bool ask_to_store_tile() {
+    const std::string operation = its_.operation;
+    const auto combine = operation.empty() ? nullptr : combination_of(operation, map_.type);
+    if (!operation.empty() && combine == nullptr) return fail("no_reduction");
+    const auto store = combine != nullptr ? WarpAccess::Kind::atomic : WarpAccess::Kind::store;
+    const std::uint32_t from = shared(its_.from).at;
+    if (!is_in_shared(warp_.block, from, WarpAccess::Kind::load)) return false;
+    PendingStore pending{static_cast<std::uint8_t>(lane_),
+                         warp_.bulk_group[lane_],
+                         step_,
+                         combine,
+                         map_.element_bytes,
+                         {}};
+    std::vector<AsyncAccess::Piece> pieces;
+    for (const TileRun& run : runs_) {
+      std::byte* const to = in_global(run.from, run.bytes, store);
+      if (to == nullptr) return false;
+      pieces.push_back({run.from, run.from + run.bytes});
+      // By sixteen bytes of the tile, which stay together.
+      for (std::uint32_t at = run.at; at < run.at + run.bytes;) {
+        const std::uint32_t end =
+            map_.width == 0 ? run.at + run.bytes : std::min(run.at + run.bytes, at / 16 * 16 + 16);
+        pending.pieces.push_back({to + (at - run.at), swizzled(map_, from + at), end - at});
+        at = end;
+      }
+    }
+    if (!tell(WarpAccess::Space::shared, WarpAccess::Kind::load, from, from + std::uint64_t{bytes_},
+              warp_.block) ||
+        !tell(WarpAccess::Space::global, store, pieces, nullptr)) {
+      return false;
+    }
+    warp_.stores.push_back(std::move(pending));
+    return true;
+  }
+
+  bool ask_to_global() {
+    if (its_.rank != 0) return ask_to_store_tile();
+    const auto store = its_.combine != nullptr ? WarpAccess::Kind::atomic : WarpAccess::Kind::store;
+    const std::uint32_t from = shared(its_.from).at;
+    if (!is_in_shared(warp_.block, from, WarpAccess::Kind::load)) return false;
+    const std::uint64_t to = address(its_.to);
+    if (to % kBulkBytes != 0) return fail(WarpAccess::Space::global, store, to, "misaligned");
+    PendingStore pending{static_cast<std::uint8_t>(lane_),
+                         warp_.bulk_group[lane_],
+                         step_,
+                         its_.combine,
+                         its_.element_bytes,
+                         {}};
+    if (bytes_ != 0) {
+      std::byte* const bytes = in_global(to, bytes_, store);
+      if (bytes == nullptr) return false;
+      if (!tell(WarpAccess::Space::shared, WarpAccess::Kind::load, from,
+                from + std::uint64_t{bytes_}, warp_.block) ||
+          !tell(WarpAccess::Space::global, store, to, to + bytes_, nullptr)) {
+        return false;
+      }
+      pending.pieces.push_back({bytes, from, bytes_});
+    }
+    warp_.stores.push_back(std::move(pending));
+    return true;
+  }
+
+  const Step* step_;
+  Warp& warp_;
+  std::size_t lane_;
+  const BulkCopy& its_;
+  std::uint32_t bytes_ = 0;
+  unsigned blocks_ = 1;  // that it goes to
+  TensorMap map_;        // of a tile
+  std::vector<TileRun> runs_;
+};
+
+const Step* copy_in_bulk(const Step* step, Warp& warp) {
+  each_lane(warp.active, [&](std::size_t lane) {
+    if (warp.faulty == 0) BulkRequest(step, warp, lane).ask();
+  });
+  return warp.faulty == 0 ? step + 1 : nullptr;
+}
+
+void move_bytes(std::byte* to, const std::byte* from, std::size_t bytes, BulkCopy::Combine combine,
+                std::size_t each) {
+  if (combine == nullptr) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  for (std::size_t at = 0; at < bytes; at += each) combine(to + at, from + at);
+}
+
+void store_now(const PendingStore& its, Block& block) {
+  for (const PendingStore::Piece& piece : its.pieces) {
+    move_bytes(piece.to, block.shared.data() + piece.from, piece.bytes, its.combine,
+               its.element_bytes);
+  }
+}
+
+const Step* commit_bulk(const Step* step, Warp& warp) {
+  each_lane(warp.active, [&](std::size_t lane) { ++warp.bulk_group[lane]; });
+  return step + 1;
+}
+// Of the committed groups all but the last `offset`. (They are written when they have been read.)
+const Step* wait_for_bulk(const Step* step, Warp& warp) {
+  const auto but = static_cast<std::uint32_t>(step->offset);
+  std::erase_if(warp.stores, [&](const PendingStore& one) {
+    const bool is_due =
+        (warp.active >> one.lane & 1) != 0 && one.group + but < warp.bulk_group[one.lane];
+    if (is_due) store_now(one, *warp.block);
+    return is_due;
+  });
+  warp.block->grid->observer->stores_waited(warp, but);
+  return step + 1;
+}
+
 // ---- Forms ----
 
 BulkCopy::Operand bulk_operand(Decoder& decoder, const ptx::Operand& operand) {
@@ -326,6 +483,49 @@ void build_bulk(Decoder& decoder, const ptx::Instruction& one) {
   decoder.emit_bulk_copy(&copy_in_bulk, its);
 }
 
+// cp.async.bulk.tensor.2d.to.from... [to], [map, {x, y}], [barrier][, blocks]...; of a store [map, {x, y}], [from]...
+void build_tile(Decoder& decoder, const ptx::Instruction& one) {
+  BulkCopy its;
+  const bool stores = one.has("bulk_group");
+  its.way = stores ? BulkCopy::Way::to_global : BulkCopy::Way::from_global;
+  its.is_multicast = one.has("multicast::cluster");
+  const std::size_t operands =
+      (stores ? 2u : 3u) + (its.is_multicast ? 1u : 0u) + (one.has("L2::cache_hint") ? 1u : 0u);
+  if (one.operands.size() != operands) decoder.refuse("another number of operands than known here");
+  const ptx::Operand& tile = one.operands[stores ? 0 : 1];
+  while (!one.has(std::to_string(its.rank) + "d")) ++its.rank;
+  if (tile.parts.size() != 2 ||
+      (its.rank > 1 || tile.parts[1].kind == ptx::Operand::Kind::vector) !=
+          (tile.parts[1].kind == ptx::Operand::Kind::vector)) {
+    decoder.refuse("an address of another kind than known here");
+  }
+  ptx::Operand map = tile;
+  map.parts.resize(1);
+  const std::vector<ptx::Operand> alone = {tile.parts[1]};
+  const std::vector<ptx::Operand>& coordinates =
+      tile.parts[1].kind == ptx::Operand::Kind::vector ? tile.parts[1].parts : alone;
+  if (static_cast<int>(coordinates.size()) != its.rank) {
+    decoder.refuse("another number of coordinates than the tensor has");
+  }
+  for (std::size_t i = 0; i < coordinates.size(); ++i) {
+    its.at[i] = decoder.source(coordinates[i], ptx::Type::s32);
+  }
+  (stores ? its.to : its.from) = bulk_operand(decoder, map);
+  (stores ? its.from : its.to) = bulk_operand(decoder, one.operands[stores ? 1 : 0]);
+  if (!stores) its.barrier = bulk_operand(decoder, one.operands[2]);
+  if (its.is_multicast) its.blocks = decoder.source(one.operands[3], ptx::Type::u16);
+  for (const char* const operation : {"add", "min", "max", "inc", "dec", "and", "or", "xor"}) {
+    if (one.has("reduce") && one.has(operation)) {
+      std::copy_n(operation, std::strlen(operation), its.operation);
+    }
+  }
+  decoder.emit_bulk_copy(&copy_in_bulk, its);
+}
+
+void build_no_copy(Decoder& decoder, const ptx::Instruction&) {
+  decoder.emit([](const Step* step, Warp&) { return step + 1; });
+}
+
 void build_wait_for_bulk(Decoder& decoder, const ptx::Instruction& one) {
   if (one.operands.size() != 1 || one.operands[0].kind != ptx::Operand::Kind::number) {
     decoder.refuse("a count that is no number");
@@ -338,12 +538,19 @@ void build_wait_for_bulk(Decoder& decoder, const ptx::Instruction& one) {
 void land_loads(Block& block, std::uint32_t barrier) {
   std::erase_if(block.loads, [&](const PendingLoad& one) {
     if (one.barrier != barrier) return false;
-    move_bytes(block.shared.data() + one.to, one.data.data(), one.data.size(), one.combine,
-               one.element_bytes);
+    if (one.chunks.empty()) {
+      move_bytes(block.shared.data() + one.to, one.data.data(), one.data.size(), one.combine,
+                 one.element_bytes);
+    }
+    for (std::size_t i = 0; i < one.chunks.size(); ++i) {
+      std::memcpy(block.shared.data() + one.chunks[i], one.data.data() + 16 * i, 16);
+    }
     Mbarrier its;
     std::memcpy(&its.word, block.shared.data() + barrier, sizeof its.word);
+    const std::uint32_t phase = its.phase();
     its.arrive(0, -static_cast<std::int32_t>(one.data.size()));
     std::memcpy(block.shared.data() + barrier, &its.word, sizeof its.word);
+    if (its.phase() != phase) block.grid->observer->phase_completed(block, barrier);
     return true;
   });
 }
@@ -364,10 +571,21 @@ void add_bulk_forms(std::vector<Form>& forms) {
             &build_bulk);
   add_built(forms, "cp.async.bulk.shared::cluster.shared::cta" + arrives, &build_bulk);
   add_built(forms, "cp.async.bulk" + to_global, &build_bulk);
-  add_built(forms, "cp.async.bulk.prefetch.L2.global" + hint,
-            [](Decoder& decoder, const ptx::Instruction&) {
-              decoder.emit([](const Step* step, Warp&) { return step + 1; });
-            });
+  add_built(forms, "cp.async.bulk.prefetch.L2.global" + hint, &build_no_copy);
+  const std::string ranks = "(.1d|.2d|.3d|.4d|.5d)";
+  add_built(forms,
+            "cp.async.bulk.tensor" + ranks + "(.shared::cluster|.shared::cta).global[.tile]" +
+                arrives + "[.multicast::cluster]" + hint,
+            &build_tile);
+  const std::string tile_to_global = ranks + ".global.shared::cta";
+  add_built(forms, "cp.async.bulk.tensor" + tile_to_global + "[.tile].bulk_group" + hint,
+            &build_tile);
+  add_built(forms,
+            "cp.reduce.async.bulk.tensor" + tile_to_global +
+                "(.add|.min|.max|.inc|.dec|.and|.or|.xor)[.tile].bulk_group" + hint,
+            &build_tile);
+  add_built(forms, "cp.async.bulk.prefetch.tensor" + ranks + ".L2.global[.tile]" + hint,
+            &build_no_copy);
   for (const Combination& one : combinations()) {
     add_built(forms, "cp.reduce.async.bulk" + to_global + "." + one.name, &build_bulk);
     add_built(forms, "cp.reduce.async.bulk.shared::cluster.shared::cta" + arrives + "." + one.name,

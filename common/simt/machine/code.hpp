@@ -215,11 +215,10 @@ struct BulkCopy {
   std::uint32_t blocks = 0;  // with the mask of the blocks that it goes to
   bool is_multicast = false;
   Combine combine = nullptr;  // of a reduction
+  char operation[4] = {};     // the same of tiles, whose map has the type: "add"
   std::uint8_t element_bytes = 0;
   int rank = 0;                // of a tensor, whose map is at `from` or `to`; 0: in one piece
-  bool is_by_columns = false;  // im2col
   std::uint32_t at[5] = {0, 0, 0, 0, 0};  // registers with coordinates
-  std::uint32_t offsets[3] = {0, 0, 0};   // of im2col
 };
 
 struct Code {

@@ -105,14 +105,22 @@ bool pass_barriers(Block& block) {
   return passed;
 }
 
-void add_stuck(const Block& block, std::vector<Stuck>& stuck) {
-  for (const Warp& warp : block.warps) {
+void add_stuck(Block& block, std::vector<Stuck>& stuck) {
+  for (Warp& warp : block.warps) {
     for (const Group& one : warp.others) {
       const bool is_behind = one.state == Group::State::in_block;
-      stuck.push_back({block.index,
-                       warp.index * kLanes + static_cast<unsigned>(std::countr_zero(one.lanes)),
-                       (is_behind ? one.at - 1 : one.at)->site,
-                       one.state == Group::State::ready || one.state == Group::State::in_vain});
+      const auto lane = static_cast<unsigned>(std::countr_zero(one.lanes));
+      const Step& at = is_behind ? one.at[-1] : *one.at;
+      Stuck its{block.index,
+                warp.index * kLanes + lane,
+                at.site,
+                one.state == Group::State::ready || one.state == Group::State::in_vain,
+                {}};
+      if (at.site >= 0 &&
+          block.grid->code->sites[static_cast<std::size_t>(at.site)]->opcode == "mbarrier") {
+        its.missing = missing_at(at, warp, lane);
+      }
+      stuck.push_back(its);
     }
   }
 }

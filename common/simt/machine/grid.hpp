@@ -59,8 +59,9 @@ struct AsyncAccess {
   std::span<const Piece> pieces;
   const Step* step = nullptr;
   const Warp* warp = nullptr;
-  int lane = -1;                 // who asked for it; -1: all of the warp
+  int lane = -1;                 // who asked for it; -1: four warps from this one on, together
   const Block* block = nullptr;  // whose shared memory it is
+  unsigned blocks = 1;           // that get what a load of global memory brings
 };
 
 struct Cluster;
@@ -95,6 +96,8 @@ class Observer {
   /// griddepcontrol: the warp's active lanes have waited for the launches before theirs, or let the next one begin.
   virtual void launches_waited(const Warp&) {}
   virtual void next_launch_begins(const Warp&) {}
+  /// All that a phase of the barrier at this place of the block's shared memory waits for have come (mbarrier).
+  virtual void phase_completed(const Block&, std::uint32_t /*barrier*/) {}
   /// wgmma.wait_group: of what the warp has asked for and committed all but the last groups is done.
   virtual void products_waited(const Warp&, std::uint32_t /*but*/) {}
   /// cp.async.bulk.wait_group: the same of what the active lanes have asked for.
@@ -132,12 +135,21 @@ struct Grid {
   std::uint64_t most_resident = 132;
 };
 
+/// What a barrier in shared memory still waits for.
+struct Missing {
+  std::uint32_t arrivals = 0;
+  std::int32_t bytes = 0;
+};
+/// The lane waits there by this step.
+Missing missing_at(const Step& step, Warp& warp, std::size_t lane);
+
 /// Lanes that a launch left behind because they could not go on.
 struct Stuck {
   Dim3 block;
   unsigned thread = 0;     // the first of them in the block
   std::int32_t site = -1;  // where they are
   bool spins = false;      // they run, and nothing will change
+  Missing missing;         // if they wait at a barrier in shared memory
 };
 
 /// Bytes on their way to a block's shared memory, and the barrier there at which they will arrive (cp.async.bulk).
@@ -146,6 +158,8 @@ struct PendingLoad {
   std::vector<std::byte> data;
   BulkCopy::Combine combine = nullptr;
   std::uint8_t element_bytes = 0;
+  /// Of a swizzled tile where each 16 bytes of the data go; none: all behind `to`.
+  std::vector<std::uint32_t> chunks = {};
 };
 
 struct Block {

@@ -64,7 +64,8 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   bulk_group = {};
   stores.clear();
   product = nullptr;
-  products = product_group = 0;
+  has_product = false;
+  product_group = 0;
   last_spin_ = 0;
   sleeps_ = 0;
   faulty = 0;

@@ -92,9 +92,9 @@ struct Warp {
   /// The same of copies in bulk from shared memory.
   std::array<std::uint32_t, kLanes> bulk_group{};
   std::vector<PendingStore> stores;
-  /// wgmma: which one it has come to, and how many it has done; what it has committed.
+  /// wgmma: which one it has come to, and whether another of its four warps has done that; how often it has committed.
   const Step* product = nullptr;
-  std::uint32_t products = 0;
+  bool has_product = false;
   std::uint32_t product_group = 0;
   /// Of each lane the functions that it is in, and where the last one's frame begins in its local memory.
   struct Activation {

@@ -165,14 +165,20 @@ std::uint32_t group_result(Element element, double whole, float result) {
                                  : std::bit_cast<std::uint32_t>(result);
 }
 
-void multiply_group_floats(const GroupProduct& its, Work& work) {
-  const auto at = [](const Bits& bits) {
-    return [&bits](int line, int k) {
-      return bits[static_cast<std::size_t>(line)][static_cast<std::size_t>(k)];
-    };
+auto elements_in(const Bits& bits) {
+  return [&bits](int line, int k) {
+    return bits[static_cast<std::size_t>(line)][static_cast<std::size_t>(k)];
   };
-  work.left.fill(its.a, its.negates_a, kRowsOfWarp, its.depth, at(work.left_bits));
-  work.right.fill(its.b, its.negates_b, its.columns, its.depth, at(work.right_bits));
+}
+
+// Once for the four warps.
+void prepare_right(const GroupProduct& its, Work& work) {
+  if (its.d == Element::s32) return;
+  work.right.fill(its.b, its.negates_b, its.columns, its.depth, elements_in(work.right_bits));
+}
+
+void multiply_group_floats(const GroupProduct& its, Work& work) {
+  work.left.fill(its.a, its.negates_a, kRowsOfWarp, its.depth, elements_in(work.left_bits));
   const auto depth = static_cast<unsigned>(its.depth);
   const Precision precision = precision_of(its.a);
   for (std::size_t row = 0; row < kRowsOfWarp; ++row) {
@@ -264,57 +270,22 @@ bool is_group_there(const Step* step, Warp& warp) {
     warp.product = step;
     warp.advanced = true;
   }
-  const Block& block = *warp.block;
+  Block& block = *warp.block;
   const unsigned first = warp.index / kGroupWarps * kGroupWarps;
   bool are_all = true;
   for (unsigned i = first; i < first + kGroupWarps; ++i) {
-    const Warp* const other = i < block.warps.size() ? &block.warps[i] : nullptr;
-    if (other != nullptr && other->products > warp.products) continue;
-    if (other == nullptr || other->live != kAllLanes) {
+    if (i >= block.warps.size() || block.warps[i].live != kAllLanes) {
       stop(step, warp, 0, "lacking_warp");
       warp.faulty = warp.active;
       return false;
     }
-    are_all &= other->products == warp.products && other->product == step;
+    are_all &= block.warps[i].product == step;
   }
   return are_all;
 }
 
-const Step* multiply_in_group(const Step* step, Warp& warp) {
-  if (warp.active != kAllLanes) {
-    if (warp.live != kAllLanes) {
-      return stop(step, warp, static_cast<std::size_t>(std::countr_zero(warp.active)),
-                  "lacking_lane");
-    }
-    return warp.leave(step, Group::State::in_warp, kAllLanes);
-  }
-  if (!is_group_there(step, warp)) {
-    return warp.faulty != 0 ? nullptr : warp.leave(step, Group::State::polling);
-  }
-  const GroupProduct& its =
-      warp.block->grid->code->group_products[static_cast<std::size_t>(step->offset)];
-  thread_local const auto own_work = std::make_unique<Work>();
-  Work& work = *own_work;
-  Reader reader{step, warp, {}};
-  const int first_row = static_cast<int>(warp.index % kGroupWarps) * kRowsOfWarp;
-  if (its.left.empty() &&
-      !reader.read(*warp.values<const std::uint64_t>(step->from[kLeft]), its, its.a,
-                   its.transposes_a, first_row, kRowsOfWarp, work.left_bits)) {
-    return nullptr;
-  }
-  if (!reader.read(*warp.values<const std::uint64_t>(step->from[kRight]), its, its.b,
-                   its.transposes_b, 0, its.columns, work.right_bits)) {
-    return nullptr;
-  }
-  reader.tidy();
-  warp.faulty |=
-      warp.block->grid->observer->async_access({WarpAccess::Space::shared, WarpAccess::Kind::load,
-                                                reader.pieces, step, &warp, -1, warp.block});
-  if (warp.faulty != 0) return nullptr;
-  ++warp.products;
-  warp.product = nullptr;
-  warp.advanced = true;
-
+// What a warp has of it.
+void multiply_rows(const Step* step, Warp& warp, const GroupProduct& its, Work& work) {
   each_element(warp, {Role::a, its.a, kRowsOfWarp, its.depth}, its.left,
                [&](std::uint32_t word, int j, std::size_t row, std::size_t k) {
                  work.left_bits[row][k] = part_of_word(word, j, bits_of(its.a));
@@ -336,6 +307,59 @@ const Step* multiply_in_group(const Step* step, Warp& warp) {
                  const int size = bits_of(its.d);
                  word = j == 0 ? bits : word | bits << size * j;
                });
+}
+
+// All four warps do it when the last of them comes: one may go on at once and let others overwrite the operands.
+const Step* multiply_in_group(const Step* step, Warp& warp) {
+  if (warp.active != kAllLanes) {
+    if (warp.live != kAllLanes) {
+      return stop(step, warp, static_cast<std::size_t>(std::countr_zero(warp.active)),
+                  "lacking_lane");
+    }
+    return warp.leave(step, Group::State::in_warp, kAllLanes);
+  }
+  if (warp.has_product) {
+    warp.has_product = false;
+    warp.advanced = true;
+    return step + 1;
+  }
+  if (!is_group_there(step, warp)) {
+    return warp.faulty != 0 ? nullptr : warp.leave(step, Group::State::polling);
+  }
+  const GroupProduct& its =
+      warp.block->grid->code->group_products[static_cast<std::size_t>(step->offset)];
+  thread_local const auto own_work = std::make_unique<Work>();
+  Work& work = *own_work;
+  Reader reader{step, warp, {}};
+  const std::span<Warp> group =
+      std::span(warp.block->warps).subspan(warp.index / kGroupWarps * kGroupWarps, kGroupWarps);
+  const auto descriptor = [&](Warp& one, int which) {
+    return *one.values<const std::uint64_t>(step->from[which]);
+  };
+  const auto read_left = [&](Warp& one) {
+    const int first = static_cast<int>(one.index % kGroupWarps) * kRowsOfWarp;
+    return !its.left.empty() || reader.read(descriptor(one, kLeft), its, its.a, its.transposes_a,
+                                            first, kRowsOfWarp, work.left_bits);
+  };
+  if (!reader.read(descriptor(warp, kRight), its, its.b, its.transposes_b, 0, its.columns,
+                   work.right_bits) ||
+      !std::all_of(group.begin(), group.end(), read_left)) {
+    return nullptr;
+  }
+  reader.tidy();
+  warp.faulty |= warp.block->grid->observer->async_access({WarpAccess::Space::shared,
+                                                           WarpAccess::Kind::load, reader.pieces,
+                                                           step, &group.front(), -1, warp.block});
+  if (warp.faulty != 0) return nullptr;
+  prepare_right(its, work);
+  for (Warp& one : group) {
+    read_left(one);
+    multiply_rows(step, one, its, work);
+    one.product = nullptr;
+    one.has_product = true;
+  }
+  warp.has_product = false;
+  warp.advanced = true;
   return step + 1;
 }
 

@@ -1,0 +1,27 @@
+#include <cuda/ptx>
+
+namespace ptx = cuda::ptx;
+
+__global__ void copy(float* in, float* out) {
+  __shared__ __align__(128) float tile[256];
+  __shared__ std::uint64_t barrier;
+  if (threadIdx.x == 0) ptx::mbarrier_init(&barrier, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &barrier,
+                                   512);
+    ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tile, in, 512, &barrier);
+  }
+  while (!ptx::mbarrier_try_wait_parity(&barrier, 0)) {
+  }
+  for (int i = 0; i < 8; ++i) out[i * 32 + threadIdx.x] = tile[i * 32 + threadIdx.x];
+}
+
+int main() {
+  float *in, *out;
+  cudaMalloc(&in, 4096);
+  cudaMemset(in, 0, 4096);
+  cudaMalloc(&out, 4096);
+  copy<<<1, 32>>>(in, out);
+  return cudaDeviceSynchronize() != cudaSuccess ? 1 : 0;
+}

@@ -49,6 +49,7 @@ struct Counters {
   std::uint64_t bulk_load_sectors = 0;
   std::uint64_t bulk_store_requests = 0;
   std::uint64_t bulk_store_sectors = 0;
+  std::uint64_t wgmma_wavefronts = 0;  // of shared memory, for its operands
 
   Counters& operator+=(const Counters& other);
   bool operator==(const Counters&) const = default;
@@ -66,8 +67,8 @@ struct CounterField {
 
 // All counters, in the order in which reports list them. (Here, as arithmetic on counters is: who only
 // predicts them needs no simulator.)
-inline const std::array<CounterField, 23>& counter_fields() {
-  static const std::array<CounterField, 23> fields{{
+inline const std::array<CounterField, 24>& counter_fields() {
+  static const std::array<CounterField, 24> fields{{
       {"global_load_requests", &Counters::global_load_requests},
       {"global_load_sectors", &Counters::global_load_sectors},
       {"global_store_requests", &Counters::global_store_requests},
@@ -91,6 +92,7 @@ inline const std::array<CounterField, 23>& counter_fields() {
       {"bulk_load_sectors", &Counters::bulk_load_sectors, true},
       {"bulk_store_requests", &Counters::bulk_store_requests, true},
       {"bulk_store_sectors", &Counters::bulk_store_sectors, true},
+      {"wgmma_wavefronts", &Counters::wgmma_wavefronts, true},
   }};
   return fields;
 }

@@ -92,7 +92,7 @@ TEST_CASE("a store to a block that may not have begun is one, and its barrier ma
 
 TEST_CASE("a finding of a barrier in shared memory says what to do", "[sends]") {
   const std::pair<const char*, const char*> said[] = {
-      {"too_few_bytes", "that nobody completes. Compare"},
+      {"too_few_bytes", "that nobody completes: it lacks 0 arrivals and 4 bytes. Compare"},
       {"without_fence", ". Between mbarrier_init() and the first use by another thread put"},
       {"barrier_of_another",
        "to arrive at a barrier of another. Both of st_async's addresses come"},

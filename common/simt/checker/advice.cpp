@@ -162,6 +162,11 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::use_after_free:
       return "Free the memory after the last kernel that uses it.";
     case Hazard::misaligned:
+      if (remedy == Remedy::tensor_map) {
+        return "The first coordinate, times the size of an element, must be a multiple of 16: a "
+               "GPU "
+               "stops there with an illegal instruction.";
+      }
       if (remedy == Remedy::matrix) {
         return "Let it begin at a multiple of 1024 bytes with the swizzle of 128, of 512 with 64, "
                "of 256 with 32, and leave the descriptor's base offset zero.";

@@ -367,6 +367,8 @@ void LaunchCheck::meaningless(const machine::Warp& warp, const machine::Step& st
   static constexpr Told kTold[] = {
       {"undefined_shuffle", Hazard::undefined_shuffle,
        "reads the value of a lane that has ended, or that nobody is"},
+      {"unfinished_product", Hazard::unfinished_product,
+       "uses a result of a wgmma, or overwrites a register of it, before it has waited for it"},
       {"division_by_zero", Hazard::division_by_zero, "divides an integer by zero"},
       {"foreign_mask", Hazard::warp_deadlock,
        "gives a warp operation a mask that does not name its own lane"},

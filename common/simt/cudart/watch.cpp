@@ -214,8 +214,8 @@ std::uint32_t Watch::async_access(const machine::AsyncAccess& access) {
     error_ = cudaErrorIllegalAddress;
     return faulty;
   }
-  if (access.space != WarpAccess::Space::global) return 0;
   if (counts_) count(access);
+  if (access.space != WarpAccess::Space::global) return 0;
   for (const machine::AsyncAccess::Piece& piece : access.pieces) {
     if (keeps_ && access.kind != WarpAccess::Kind::load) {
       memory_undo().before_write(piece.begin, piece.end - piece.begin);
@@ -310,16 +310,16 @@ void Watch::count(const WarpAccess& access) {
   }
 }
 
-// Copies in bulk: each sector of a run is moved, once for each block that gets it.
 void Watch::count(const machine::AsyncAccess& access) {
   Counters& c = at(access.step->site);
-  const bool is_load = access.kind == WarpAccess::Kind::load;
-  std::uint64_t sectors = 0;
-  for (const machine::AsyncAccess::Piece& piece : access.pieces) {
-    sectors += ((piece.end - 1) >> 5) - (piece.begin >> 5) + 1;
+  if (access.space == WarpAccess::Space::shared) {
+    if (access.lane < 0) c.wgmma_wavefronts += access.taken;
+    return;
   }
+  const bool is_load = access.kind == WarpAccess::Kind::load;
   (is_load ? c.bulk_load_requests : c.bulk_store_requests) += 1;
-  (is_load ? c.bulk_load_sectors : c.bulk_store_sectors) += sectors * access.blocks;
+  // Once for each block that gets it.
+  (is_load ? c.bulk_load_sectors : c.bulk_store_sectors) += access.taken * access.blocks;
 }
 
 // Of another block of the cluster. It is reached as global memory is; an instruction that reaches several counts once.
@@ -344,7 +344,9 @@ void Watch::count_dshared(const WarpAccess& access, Counters& c) {
 void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
   const bool is_misaligned = what == "misaligned";
   const bool is_over = error_ != cudaSuccess;
-  error_ = is_misaligned ? cudaErrorMisalignedAddress : cudaErrorIllegalAddress;
+  error_ = is_misaligned           ? cudaErrorMisalignedAddress
+           : what == "tile_column" ? cudaErrorIllegalInstruction
+                                   : cudaErrorIllegalAddress;
   if (!is_misaligned && check_ && check_->fault(access, lane)) return;
   // It was stopped before, which is told.
   if (what.starts_with("lacking_") && is_over) return;
@@ -388,6 +390,8 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
       {"no_tensor_map", Hazard::invalid_address,
        "copies a tile by a tensor map that cuTensorMapEncodeTiled has not made, or of another rank",
        Remedy::tensor_map},
+      {"tile_column", Hazard::misaligned,
+       "copies a tile whose first column is at no multiple of 16 bytes", Remedy::tensor_map},
       {"no_reduction", Hazard::invalid_copy,
        "reduces a tile by an operation that its type does not have", Remedy::tensor_map},
       {"foreign_bulk_barrier", Hazard::invalid_copy,
@@ -586,10 +590,8 @@ void Watch::take(const std::vector<machine::Stuck>& stuck) {
   if (waits(first) == Waits::in_memory) {
     const auto [arrivals, bytes] = first.missing;
     const std::string how_many = std::to_string(std::abs(bytes)) + " bytes";
-    f.message += ": it lacks " + std::to_string(arrivals) + " arrivals" +
-                 (bytes > 0   ? " and " + how_many
-                  : bytes < 0 ? ", and " + how_many + " came that nobody expects"
-                              : "");
+    f.message += ": it lacks " + std::to_string(arrivals) + " arrivals and " +
+                 (bytes < 0 ? "no bytes: " + how_many + " came that nobody expects" : how_many);
   }
   if (other != stuck.end()) {
     const DeviceLine there = line_at(other->site);

@@ -121,18 +121,22 @@ std::uint32_t elements_of(const TensorMap& map, int i) {
   const std::uint32_t step = i == 0 ? 1 : map.steps[i];
   return (map.box[i] + step - 1) / step;
 }
-std::uint32_t tile_bytes(const TensorMap& map) {
-  std::uint32_t bytes = map.element_bytes;
-  for (int i = 0; i < map.rank; ++i) bytes *= elements_of(map, i);
-  return bytes;
+std::uint32_t rows_of(const TensorMap& map) {
+  std::uint32_t rows = 1;
+  for (int i = 1; i < map.rank; ++i) rows *= elements_of(map, i);
+  return rows;
+}
+std::uint32_t row_bytes_of(const TensorMap& map) { return map.box[0] * map.element_bytes; }
+// From row to row in shared memory: as wide as the swizzle, also where the rows are not.
+std::uint32_t pitch_of(const TensorMap& map) {
+  return map.width == 0 ? row_bytes_of(map) : map.width;
 }
 
 // Those of a tile at these coordinates that the tensor has.
 std::vector<TileRun> runs_of(const TensorMap& map, const std::int32_t (&at)[5]) {
   std::vector<TileRun> runs;
-  const std::uint32_t size = map.element_bytes, row_bytes = map.box[0] * size;
-  std::uint32_t rows = 1;
-  for (int i = 1; i < map.rank; ++i) rows *= elements_of(map, i);
+  const std::uint32_t size = map.element_bytes, pitch = pitch_of(map);
+  const std::uint32_t rows = rows_of(map);
   // Of the first dimension the same for all rows.
   const std::int64_t first = std::max<std::int64_t>(0, -std::int64_t{at[0]});
   const std::int64_t end =
@@ -149,7 +153,7 @@ std::vector<TileRun> runs_of(const TensorMap& map, const std::int32_t (&at)[5]) 
       from += static_cast<std::uint64_t>(index) * map.strides[i - 1];
     }
     if (!is_there) continue;
-    runs.push_back({from, row * row_bytes + static_cast<std::uint32_t>(first) * size,
+    runs.push_back({from, row * pitch + static_cast<std::uint32_t>(first) * size,
                     static_cast<std::uint32_t>(end - first) * size});
   }
   return runs;
@@ -181,12 +185,22 @@ class BulkRequest {
       if (at % 64 != 0 || map.size() < sizeof map_) return fail("no_tensor_map");
       std::memcpy(&map_, map.data(), sizeof map_);
       if (map_.mark != TensorMap::kMark || map_.rank != its_.rank) return fail("no_tensor_map");
-      bytes_ = tile_bytes(map_);
+      bytes_ = rows_of(map_) * pitch_of(map_);
       std::int32_t coordinates[5] = {};
       for (int i = 0; i < its_.rank; ++i) {
         coordinates[i] = warp_.values<const std::int32_t>(its_.at[i])[lane_];
       }
+      if (coordinates[0] * map_.element_bytes % static_cast<int>(kBulkBytes) != 0) {
+        return fail("tile_column");
+      }
       runs_ = runs_of(map_, coordinates);
+      // As a GPU counts them of a load: of rows that the tensor has all of the tile's columns, and of others as many.
+      const std::uint64_t row_bytes = row_bytes_of(map_);
+      taken_ = (rows_of(map_) - runs_.size()) * ((row_bytes + 31) / 32);
+      for (const TileRun& run : runs_) {
+        const std::uint64_t begin = run.from - run.at % pitch_of(map_);
+        taken_ += sectors(begin, begin + row_bytes);
+      }
     }
     if (its_.way == BulkCopy::Way::to_global) return ask_to_global();
     return ask_to_shared();
@@ -253,13 +267,16 @@ class BulkRequest {
   bool tell(WarpAccess::Space space, WarpAccess::Kind kind, std::uint64_t begin, std::uint64_t end,
             const Block* block) {
     const AsyncAccess::Piece piece{begin, end};
-    return tell(space, kind, {&piece, 1}, block);
+    return tell(space, kind, {&piece, 1}, block, begin == end ? 0 : sectors(begin, end));
   }
   bool tell(WarpAccess::Space space, WarpAccess::Kind kind,
-            std::span<const AsyncAccess::Piece> pieces, const Block* block) {
+            std::span<const AsyncAccess::Piece> pieces, const Block* block, std::uint64_t taken) {
     warp_.faulty |= warp_.block->grid->observer->async_access(
-        {space, kind, pieces, step_, &warp_, static_cast<int>(lane_), block, blocks_});
+        {space, kind, pieces, step_, &warp_, static_cast<int>(lane_), block, blocks_, taken});
     return warp_.faulty == 0;
+  }
+  static std::uint64_t sectors(std::uint64_t begin, std::uint64_t end) {
+    return ((end - 1) >> 5) - (begin >> 5) + 1;
   }
 
   // From global memory, or from the block's own shared memory.
@@ -278,8 +295,8 @@ class BulkRequest {
       const std::uint32_t mask = warp_.values<const std::uint16_t>(its_.blocks)[lane_];
       blocks_ = static_cast<unsigned>(std::popcount(mask));
     }
-    PendingLoad load{to.at, barrier.at, std::vector<std::byte>(bytes_), its_.combine,
-                     its_.element_bytes};
+    PendingLoad load{to.at,        barrier.at,         std::vector<std::byte>(bytes_),
+                     its_.combine, its_.element_bytes, bytes_};
     if (its_.way == BulkCopy::Way::to_block) {
       const SharedPlace from = shared(its_.from);
       if (!is_in_shared(warp_.block, from.at, kLoad)) return false;
@@ -332,10 +349,12 @@ class BulkRequest {
     }
     if (map_.width != 0) {
       for (std::uint32_t at = 0; at < bytes_; at += 16) {
-        load.chunks.push_back(swizzled(map_, load.to + at));
+        const bool is_gap = at % map_.width >= row_bytes_of(map_);
+        load.chunks.push_back(is_gap ? PendingLoad::kGap : swizzled(map_, load.to + at));
       }
     }
-    return tell(WarpAccess::Space::global, kLoad, pieces, nullptr);
+    load.arrives = rows_of(map_) * row_bytes_of(map_);
+    return tell(WarpAccess::Space::global, kLoad, pieces, nullptr, taken_);
   }
 
   bool ask_to_store_tile() {
@@ -352,7 +371,9 @@ class BulkRequest {
                          map_.element_bytes,
                          {}};
     std::vector<AsyncAccess::Piece> pieces;
+    std::uint64_t taken = 0;
     for (const TileRun& run : runs_) {
+      taken += sectors(run.from, run.from + run.bytes);
       std::byte* const to = in_global(run.from, run.bytes, store);
       if (to == nullptr) return false;
       pieces.push_back({run.from, run.from + run.bytes});
@@ -366,7 +387,7 @@ class BulkRequest {
     }
     if (!tell(WarpAccess::Space::shared, WarpAccess::Kind::load, from, from + std::uint64_t{bytes_},
               warp_.block) ||
-        !tell(WarpAccess::Space::global, store, pieces, nullptr)) {
+        !tell(WarpAccess::Space::global, store, pieces, nullptr, taken)) {
       return false;
     }
     warp_.stores.push_back(std::move(pending));
@@ -406,7 +427,8 @@ class BulkRequest {
   const BulkCopy& its_;
   std::uint32_t bytes_ = 0;
   unsigned blocks_ = 1;  // that it goes to
-  TensorMap map_;        // of a tile
+  std::uint64_t taken_ = 0;
+  TensorMap map_;  // of a tile
   std::vector<TileRun> runs_;
 };
 
@@ -543,12 +565,13 @@ void land_loads(Block& block, std::uint32_t barrier) {
                  one.element_bytes);
     }
     for (std::size_t i = 0; i < one.chunks.size(); ++i) {
+      if (one.chunks[i] == PendingLoad::kGap) continue;
       std::memcpy(block.shared.data() + one.chunks[i], one.data.data() + 16 * i, 16);
     }
     Mbarrier its;
     std::memcpy(&its.word, block.shared.data() + barrier, sizeof its.word);
     const std::uint32_t phase = its.phase();
-    its.arrive(0, -static_cast<std::int32_t>(one.data.size()));
+    its.arrive(0, -static_cast<std::int32_t>(one.arrives));
     std::memcpy(block.shared.data() + barrier, &its.word, sizeof its.word);
     if (its.phase() != phase) block.grid->observer->phase_completed(block, barrier);
     return true;

@@ -217,7 +217,7 @@ struct BulkCopy {
   Combine combine = nullptr;  // of a reduction
   char operation[4] = {};     // the same of tiles, whose map has the type: "add"
   std::uint8_t element_bytes = 0;
-  int rank = 0;                // of a tensor, whose map is at `from` or `to`; 0: in one piece
+  int rank = 0;  // of a tensor, whose map is at `from` or `to`; 0: in one piece
   std::uint32_t at[5] = {0, 0, 0, 0, 0};  // registers with coordinates
 };
 

@@ -353,8 +353,12 @@ void Decoder::body(const ptx::Function& function) {
                              .slots = {},
                              .locals = {}});
   }
+  const std::set<const ptx::Instruction*> early = touches_of_products(function);
   for (const ptx::Instruction& one : function.body) {
     frames_.back().starts.push_back(code_->steps.size());
+    if (early.contains(&one)) {
+      emit(touches_product()).site = static_cast<std::int32_t>(code_->sites.size());
+    }
     const auto found = rewritten.find(&one);
     if (found == rewritten.end()) {
       instruction(one);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,9 @@ Execute address_in_frame();
 void guard_apart(Step& step, std::uint32_t guard, bool is_negated);
 /// Whether a step's `target` is the place that its `offset` names while it is decoded.
 bool goes_to_label(Execute run);
+/// Says that a register of a product that goes on is touched: a step before these instructions (wgmma).
+Execute touches_product();
+std::set<const ptx::Instruction*> touches_of_products(const ptx::Function& function);
 /// Whether its guard says which lanes jump.
 bool is_conditional_jump(Execute run);
 

@@ -62,6 +62,7 @@ struct AsyncAccess {
   int lane = -1;                 // who asked for it; -1: four warps from this one on, together
   const Block* block = nullptr;  // whose shared memory it is
   unsigned blocks = 1;           // that get what a load of global memory brings
+  std::uint64_t taken = 0;       // sectors of that memory; of wgmma's operands wavefronts
 };
 
 struct Cluster;
@@ -104,8 +105,8 @@ class Observer {
   virtual void stores_waited(const Warp&, std::uint32_t /*but*/) {}
   /// A lane has waited for its copy: the bytes are there now.
   virtual void copied(const Warp&, const PendingCopy&) {}
-  /// What a GPU goes on after, with a meaningless value. `what`: division_by_zero, undefined_shuffle, or foreign_mask of
-  /// lanes that their own mask does not name.
+  /// What a GPU goes on after, with a meaningless value. `what`: division_by_zero, undefined_shuffle, unfinished_product,
+  /// or foreign_mask of lanes that their own mask does not name.
   virtual void meaningless(const Warp&, const Step&, std::uint32_t /*lanes*/,
                            const char* /*what*/) {}
   virtual void begin(const Block&) {}
@@ -158,7 +159,9 @@ struct PendingLoad {
   std::vector<std::byte> data;
   BulkCopy::Combine combine = nullptr;
   std::uint8_t element_bytes = 0;
-  /// Of a swizzled tile where each 16 bytes of the data go; none: all behind `to`.
+  std::uint32_t arrives = 0;  // bytes
+  /// Of a swizzled tile where each 16 bytes of the data go, or that they are none; empty: all behind `to`.
+  static constexpr std::uint32_t kGap = ~0u;
   std::vector<std::uint32_t> chunks = {};
 };
 

@@ -7,6 +7,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -347,9 +351,12 @@ const Step* multiply_in_group(const Step* step, Warp& warp) {
     return nullptr;
   }
   reader.tidy();
-  warp.faulty |= warp.block->grid->observer->async_access({WarpAccess::Space::shared,
-                                                           WarpAccess::Kind::load, reader.pieces,
-                                                           step, &group.front(), -1, warp.block});
+  // Eight pieces at once, in every layout.
+  const int lines =
+      its.columns + (its.left.empty() ? kRowsOfWarp * static_cast<int>(kGroupWarps) : 0);
+  warp.faulty |= warp.block->grid->observer->async_access(
+      {WarpAccess::Space::shared, WarpAccess::Kind::load, reader.pieces, step, &group.front(), -1,
+       warp.block, 1, static_cast<std::uint64_t>(lines) * 2 / 8});
   if (warp.faulty != 0) return nullptr;
   prepare_right(its, work);
   for (Warp& one : group) {
@@ -445,12 +452,77 @@ void build_wait_for_products(Decoder& decoder, const ptx::Instruction& one) {
   decoder.emit(&wait_for_products).offset = static_cast<std::int64_t>(one.operands[0].bits);
 }
 
+// A register of a product that goes on is touched.
+const Step* touch_too_early(const Step* step, Warp& warp) {
+  warp.block->grid->observer->meaningless(warp, *step, warp.active, "unfinished_product");
+  return step + 1;
+}
+
 // Registers are there when they are asked for; and so many as a thread asks for.
 void build_no_step(Decoder& decoder, const ptx::Instruction&) {
   decoder.emit([](const Step* step, Warp&) { return step + 1; });
 }
 
+// Calls visit(index) for each register that an operand names.
+template <class Visit>
+void each_register(const ptx::Operand& operand, Visit visit) {
+  if (operand.kind == ptx::Operand::Kind::reg && operand.index >= 0) visit(operand.index);
+  for (const ptx::Operand& part : operand.parts) each_register(part, visit);
+}
+
 }  // namespace
+
+Execute touches_product() { return &touch_too_early; }
+
+// Followed where the code runs straight on: what comes from elsewhere has perhaps waited.
+std::set<const ptx::Instruction*> touches_of_products(const ptx::Function& function) {
+  std::set<const ptx::Instruction*> early;
+  // Of registers of products that go on: how many groups were committed before. Results, and what they were copied to;
+  // registers of A, which may be read.
+  std::map<std::int32_t, int> results, operands;
+  int groups = 0;
+  const std::set<std::int32_t> labels(function.labels.begin(), function.labels.end());
+  for (std::size_t i = 0; i < function.body.size(); ++i) {
+    const ptx::Instruction& one = function.body[i];
+    if (labels.contains(static_cast<std::int32_t>(i)) || one.opcode == "bra" ||
+        one.opcode == "call") {
+      results.clear();
+      operands.clear();
+    }
+    if (one.opcode == "wgmma") {
+      if (one.has("commit_group")) ++groups;
+      if (one.has("wait_group") && !one.operands.empty()) {
+        const int before = groups - static_cast<int>(one.operands[0].bits);
+        std::erase_if(results, [&](const auto& its) { return its.second < before; });
+        std::erase_if(operands, [&](const auto& its) { return its.second < before; });
+      }
+      if (!one.has("mma_async") || one.operands.size() < 3) continue;
+      each_register(one.operands[1], [&](std::int32_t index) {
+        if (results.contains(index)) early.insert(&one);
+        if (one.operands[1].kind == ptx::Operand::Kind::vector) operands[index] = groups;
+      });
+      each_register(one.operands[0], [&](std::int32_t index) { results[index] = groups; });
+      continue;
+    }
+    if (results.empty() && operands.empty()) continue;
+    const bool is_store = one.opcode == "st" || one.opcode == "red" || one.opcode == "stmatrix";
+    // ptxas gives both the same register.
+    if (one.opcode == "mov" && one.operands.size() == 2 &&
+        one.operands[1].kind == ptx::Operand::Kind::reg &&
+        one.operands[0].kind == ptx::Operand::Kind::reg &&
+        results.contains(one.operands[1].index) && !results.contains(one.operands[0].index)) {
+      results[one.operands[0].index] = results[one.operands[1].index];
+      continue;
+    }
+    for (std::size_t k = 0; k < one.operands.size(); ++k) {
+      each_register(one.operands[k], [&](std::int32_t index) {
+        const bool writes = k == 0 && !is_store;
+        if (results.contains(index) || (writes && operands.contains(index))) early.insert(&one);
+      });
+    }
+  }
+  return early;
+}
 
 void add_group_forms(std::vector<Form>& forms) {
   constexpr auto apart = Form::Guarding::apart;

@@ -62,7 +62,7 @@ halo=$build/common/cli/halo-cli
 with_nvidia="env LD_LIBRARY_PATH=$(sed -n 's/^gpu cuda //p' "$build/stages/places.txt")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
 if wanted tests; then
-  for suite in planning network stages convolve harness peers; do
+  for suite in network stages convolve harness peers; do
     HALO_BUILD=$build $limit "$halo" test $suite --on gpu >"$out/tests_$suite.log" 2>&1
     report $? "tests: $suite" "$(grep ' passed, ' "$out/tests_$suite.log" | tail -1)"
   done

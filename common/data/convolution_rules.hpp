@@ -1,5 +1,5 @@
 // The texts of common/data/rules, as the build compiled them in: which of our kernels is fastest on which
-// layer, measured on a GPU each. common/planning/convolution_rule.hpp reads them.
+// layer, measured on a GPU each. common/convolve/rule.hpp reads them.
 #pragma once
 
 #include <span>

@@ -17,24 +17,23 @@ std::string name_of(Products products, Choice choice) {
 
 std::string plan(const ConvLayer& layer, const std::string& key) {
   const gpus::GpuFigures& gpu = key.empty() ? gpus::present_gpu() : gpus::built_in_gpu(key);
-  const planning::ChoiceOn on{gpu.name,
-                              key.empty() ? gpus::present_limits() : gpus::limits_of(gpu)};
-  return planning::explain(planning::rule_for(gpu.name), contenders(Products::split_tf32), layer,
-                           on);
+  const ChoiceOn on{gpu.name, key.empty() ? gpus::present_limits() : gpus::limits_of(gpu)};
+  return explain(rule_for(gpu.name), with_papers(Products::split_tf32).contenders, layer, on);
 }
 
 }  // namespace
 
 Conv2dVariant variant(Products products, Epilogue epilogue, Choice choice_by) {
-  const auto bound_to = [products, epilogue, choice_by](const ConvLayer& layer) {
-    const Bound* const one = chosen(layer, products, epilogue, choice_by);
-    return one != nullptr ? one : chosen(layer, products, Epilogue::none, choice_by);
+  const Contenders& among = with_papers(products);
+  const auto chosen_for = [&among, epilogue, choice_by](const ConvLayer& layer) {
+    const Conv2dVariant* const one = chosen(layer, among, epilogue, choice_by);
+    return one != nullptr ? one : chosen(layer, among, Epilogue::none, choice_by);
   };
   // Of a layer that it takes.
-  const auto choice = [bound_to](const ConvLayer& layer) -> const Conv2dVariant& {
-    const Bound* const one = bound_to(layer);
+  const auto choice = [chosen_for](const ConvLayer& layer) -> const Conv2dVariant& {
+    const Conv2dVariant* const one = chosen_for(layer);
     if (one == nullptr) throw std::invalid_argument("layer " + conv::label(layer) + " was refused");
-    return one->variant;
+    return *one;
   };
   Conv2dVariant variant;
   variant.name = name_of(products, choice_by);
@@ -44,8 +43,8 @@ Conv2dVariant variant(Products products, Epilogue epilogue, Choice choice_by) {
   if (products == Products::split_tf32) variant.description += "; those on tensor cores too";
   if (choice_by == Choice::measured) variant.description += "; else measured at first use";
   variant.plans = true;
-  variant.refuses = [bound_to](const ConvLayer& layer) -> std::string {
-    return bound_to(layer) == nullptr ? "none of our kernels takes it" : "";
+  variant.refuses = [chosen_for](const ConvLayer& layer) -> std::string {
+    return chosen_for(layer) == nullptr ? "none of our kernels takes it" : "";
   };
   variant.chosen = [choice, name = variant.name](const ConvLayer& layer) {
     Conv2dVariant one = choice(layer);
@@ -66,7 +65,7 @@ Conv2dVariant variant(Products products, Epilogue epilogue, Choice choice_by) {
   };
   variant.predict = [choice](const ConvLayer& layer) { return choice(layer).predict(layer); };
   variant.runs_as = [choice](const ConvLayer& layer) { return choice(layer).name; };
-  for (const Bound& one : bound(products)) variant.chooses_from.push_back(one.variant.name);
+  for (const Conv2dVariant& one : among.variants) variant.chooses_from.push_back(one.name);
   return variant;
 }
 
@@ -74,7 +73,8 @@ Conv2dStage stage() {
   Conv2dStage stage;
   stage.name = "convolve";
   stage.variants = {variant()};
-  if (bound(Products::split_tf32).size() > bound(Products::fp32).size()) {
+  if (with_papers(Products::split_tf32).variants.size() >
+      with_papers(Products::fp32).variants.size()) {
     stage.variants.push_back(variant(Products::split_tf32));
   }
   // On the simulator, which has no times, this is `convolve` once more.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/harness/families/conv2d.hpp"
-#include "stages/convolve/contenders.hpp"
+#include "stages/convolve/paper_contenders.hpp"
 
 namespace halo::convolve {
 

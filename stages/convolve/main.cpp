@@ -15,8 +15,7 @@ int main(int argc, char** argv) {
   halo::Conv2dStage stage = halo::convolve::stage();
   // Beside their own stages they are there already.
   using halo::convolve::Products;
-  for (const auto& one : halo::convolve::bound(Products::split_tf32))
-    stage.searched.push_back(one.variant);
+  stage.searched = halo::convolve::with_papers(Products::split_tf32).variants;
   return halo::run_program<halo::conv::ConvLayer>(argc, argv, {stage}, halo::peers::conv2d(),
                                                   halo::make_backend());
 }

@@ -1,16 +1,18 @@
+#include "stages/convolve/paper_contenders.hpp"
+
 #include <algorithm>
 
+#include "stages/06_conv2d_direct.hpp"
+#include "stages/08_multi_channel_stride_fixed.hpp"
 #include "stages/08_multi_channel_stride_fixed/block_plan.hpp"
+#include "stages/09_cuconv_two_stage.hpp"
 #include "stages/09_cuconv_two_stage/division.hpp"
-#include "stages/convolve/contenders.hpp"
 
 namespace halo::convolve {
 
 namespace {
 
 using conv::ConvLayer;
-using planning::Contender;
-using planning::LaunchWork;
 
 constexpr int kThreadsOfAnSm = 2048;
 constexpr double kFloat = 4e-6;  // megabytes
@@ -107,6 +109,22 @@ Contender two_stage() {
 std::vector<Contender> paper_contenders() {
   return {filter_group(), stride_fixed("stride_fixed_32", multi_channel_stride_fixed::kSegment32),
           stride_fixed("stride_fixed_64", multi_channel_stride_fixed::kSegment64), two_stage()};
+}
+
+const Contenders& with_papers(Products products) {
+  const auto make = [](Products of) {
+    Contenders all = library(of);
+    std::vector<Conv2dVariant> variants;
+    for (const Conv2dStage& stage :
+         {conv2d_direct::stage(), multi_channel_stride_fixed::stage(), cuconv_two_stage::stage()}) {
+      variants.insert(variants.end(), stage.variants.begin(), stage.variants.end());
+    }
+    for (const Contender& one : paper_contenders()) all.add(one, variants);
+    return all;
+  };
+  static const Contenders fp32 = make(Products::fp32);
+  static const Contenders split_tf32 = make(Products::split_tf32);
+  return products == Products::fp32 ? fp32 : split_tf32;
 }
 
 }  // namespace halo::convolve

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/conv/inputs.hpp"
+#include "common/convolve/measuring.hpp"
 #include "common/data/file.hpp"
 #include "common/data/layer_table.hpp"
 #include "common/gpus/present_gpu.hpp"
@@ -18,15 +19,13 @@
 #include "common/harness/core/program.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/json.hpp"
-#include "stages/convolve/contenders.hpp"
-#include "stages/convolve/measuring.hpp"
+#include "stages/convolve/paper_contenders.hpp"
 
 namespace halo::convolve {
 
 namespace {
 
 using conv::ConvLayer;
-using planning::Contender;
 
 struct Options {
   std::string from;
@@ -41,8 +40,7 @@ struct Options {
   int nearest = 0;
 };
 
-const std::vector<Bound>& all_bound() { return bound(Products::split_tf32); }
-const std::vector<Contender>& all_contenders() { return contenders(Products::split_tf32); }
+const Contenders& all_contenders() { return with_papers(Products::split_tf32); }
 
 // ---- Measuring ----
 
@@ -77,12 +75,12 @@ std::vector<ConvLayer> layers_of(const Options& options) {
   return layers;
 }
 
-Row row_of(const Bound& one, const Backend& backend, const ConvLayer& layer, double us) {
+Row row_of(const Conv2dVariant& one, const Backend& backend, const ConvLayer& layer, double us) {
   Row row;
-  row.stage = one.stage;
+  row.stage = "convolve";
   row.backend = backend.name();
-  row.variant = one.variant.name;
-  row.source = one.variant.source;
+  row.variant = one.name;
+  row.source = one.source;
   row.problem = erased(layer)->fields();
   row.label = conv::label(layer);
   row.check.reason = row.hazards.reason = row.traffic.reason = "only timed";
@@ -97,7 +95,7 @@ Row row_of(const Bound& one, const Backend& backend, const ConvLayer& layer, dou
 // those that the rule which there is foresees to be the fastest, with and without tensor cores.
 std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer,
                                   const gpus::GpuLimits& limits) {
-  const std::vector<Contender>& all = all_contenders();
+  const std::vector<Contender>& all = all_contenders().contenders;
   std::vector<std::size_t> asked;
   if (options.nearest == 0) {
     for (std::size_t at = 0; at < all.size(); ++at) {
@@ -109,8 +107,8 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
     }
     return asked;
   }
-  for (const Bound* const one : nearest(ranked(layer, Products::split_tf32), options.nearest)) {
-    asked.push_back(static_cast<std::size_t>(one - all_bound().data()));
+  for (const Conv2dVariant* const one : nearest(ranked(layer, all_contenders()), options.nearest)) {
+    asked.push_back(static_cast<std::size_t>(one - all_contenders().variants.data()));
   }
   return asked;
 }
@@ -126,7 +124,7 @@ Results measure(const Options& options, const std::vector<ConvLayer>& layers, Ba
                   conv::label(layer));
     double best = 1e12;
     for (const std::size_t at : asked_of(options, layer, limits)) {
-      const Conv2dVariant& variant = all_bound()[at].variant;
+      const Conv2dVariant& variant = all_contenders().variants[at];
       std::optional<double> us;
       try {
         us = measuring.time(variant, layer, best);
@@ -137,7 +135,7 @@ Results measure(const Options& options, const std::vector<ConvLayer>& layers, Ba
       }
       if (!us) continue;
       best = std::min(best, *us);
-      results.rows.push_back(row_of(all_bound()[at], backend, layer, *us));
+      results.rows.push_back(row_of(variant, backend, layer, *us));
     }
   }
   progress.clear();
@@ -153,7 +151,7 @@ std::string percent(double share) {
 }
 
 // The GPU that results are of, as its rule will be asked for it.
-planning::ChoiceOn gpu_of(const Machine& machine) {
+ChoiceOn gpu_of(const Machine& machine) {
   for (const gpus::GpuFigures& gpu : gpus::built_in_gpus()) {
     if (gpu.name == machine.gpu) return {gpu.name, gpus::limits_of(gpu)};
   }
@@ -166,13 +164,13 @@ planning::ChoiceOn gpu_of(const Machine& machine) {
   return {present.name, gpus::present_limits()};
 }
 
-void print(const planning::ConvolutionRule& rule) {
+void print(const ConvolutionRule& rule) {
   std::printf("%-28s %7s  %s\n", "contender", "layers", "off by, in the middle");
-  for (const planning::CostModel& model : rule.models) {
+  for (const CostModel& model : rule.models) {
     std::printf("%-28s %7d  %s\n", model.variant.c_str(), model.layers,
                 percent(model.error).c_str());
   }
-  const planning::LeftOut& left_out = rule.left_out;
+  const LeftOut& left_out = rule.left_out;
   std::printf(
       "%zu layers were measured with several contenders.\n"
       "Chosen by models alone, on %d layers they were not fitted to: %s over the best in the mean, "
@@ -237,8 +235,8 @@ int refit(int argc, const char* const* argv) {
   } else {
     for (const std::string& file : split(options.from)) all.push_back(read_json(file));
   }
-  const planning::ChoiceOn on = gpu_of(all.front().machine);
-  std::vector<planning::MeasuredTime> times;
+  const ChoiceOn on = gpu_of(all.front().machine);
+  std::vector<MeasuredTime> times;
   std::string command;
   for (const Results& results : all) {
     if (results.machine.gpu != all.front().machine.gpu) {
@@ -252,31 +250,31 @@ int refit(int argc, const char* const* argv) {
       times.push_back({conv::parse_label(row.label), row.variant, row.time.hot.median_ms * 1e3});
     }
   }
-  planning::ConvolutionRule rule;
-  const auto known_rule = [&]() -> const planning::ConvolutionRule& {
-    const planning::ConvolutionRule& before = planning::rule_for(on.gpu);
+  ConvolutionRule rule;
+  const auto known_rule = [&]() -> const ConvolutionRule& {
+    const ConvolutionRule& before = rule_for(on.gpu);
     if (before.gpu != on.gpu) throw UsageError("there is no rule for " + on.gpu + " yet");
     return before;
   };
   if (options.nearest > 0) {
-    rule = planning::refine(known_rule(), times, all_contenders(), on);
+    rule = refine(known_rule(), times, all_contenders().contenders, on);
     rule.command += "; " + command;
   } else if (options.add.empty()) {
-    rule = planning::fit(times, all_contenders(), on);
+    rule = fit(times, all_contenders().contenders, on);
     rule.command = command;
   } else {
     rule = known_rule();
     for (const std::string& name : options.add) {
-      std::vector<planning::MeasuredTime> its;
+      std::vector<MeasuredTime> its;
       std::copy_if(times.begin(), times.end(), std::back_inserter(its),
-                   [&](const planning::MeasuredTime& time) { return time.variant == name; });
+                   [&](const MeasuredTime& time) { return time.variant == name; });
       if (its.empty()) throw UsageError("--add: there are no times of a contender " + name);
-      rule = planning::add(rule, its, all_contenders(), on);
+      rule = add(rule, its, all_contenders().contenders, on);
     }
     rule.command += "; " + command;
   }
   for (const Results& results : all) rule.date = std::max(rule.date, results.date);  // the newest
-  data::write_file(options.out, planning::to_text(rule));
+  data::write_file(options.out, to_text(rule));
   print(rule);
   return 0;
 }

@@ -122,7 +122,7 @@ TEST_CASE("register_tile: contenders have names of their own, and count their wo
   std::set<std::string> names;
   const ConvLayer layer({.N = 8, .C = 480, .H = 14, .W = 14, .K = 192, .R = 1, .S = 1});
   const gpus::GpuLimits h200 = gpus::limits_of(gpus::built_in_gpu("h200"));
-  for (const planning::Contender& contender : convolve::register_tile_contenders()) {
+  for (const convolve::Contender& contender : convolve::register_tile_contenders()) {
     CHECK(names.insert(contender.variant).second);
     if (contender.variant.starts_with("register_tile_96x128")) continue;  // for few channels
     CHECK(contender.refuses(layer, h200) == "");

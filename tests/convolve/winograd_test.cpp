@@ -168,7 +168,7 @@ TEST_CASE("winograd: the dispatcher has every shape with every number of parts")
   auto contenders = winograd_contenders();
   REQUIRE(contenders.size() == 4 * static_cast<std::size_t>(kWinogradShapeCount) + 1);
   // In three kernels: 36 frequencies. 70 filters are two blocks of 64, two images of 4 x 4 tiles are one.
-  const planning::LaunchWork apart =
+  const convolve::LaunchWork apart =
       contenders.back().work(conv::parse_label("14-2-3-70-64"), h200);
   CHECK(contenders.back().variant == "winograd_apart");
   CHECK(apart.launches == 3);
@@ -177,14 +177,14 @@ TEST_CASE("winograd: the dispatcher has every shape with every number of parts")
   CHECK(apart.steps == 2);
   CHECK(apart.cluster == 1);
   contenders.pop_back();
-  for (const planning::Contender& contender : contenders) {
+  for (const convolve::Contender& contender : contenders) {
     INFO(contender.variant);
     // 64 channels are 8 chunks or more.
     const char* const label =
         contender.variant.find("5x5") == std::string::npos ? "14-2-3-70-64" : "14-2-5-70-64";
     REQUIRE(contender.refuses(conv::parse_label(label), h200).empty());
     CHECK_FALSE(contender.refuses(conv::parse_label("14-2-1-70-64"), h200).empty());
-    const planning::LaunchWork work = contender.work(conv::parse_label(label), h200);
+    const convolve::LaunchWork work = contender.work(conv::parse_label(label), h200);
     const char parts = contender.variant.back();
     CHECK(work.cluster == parts - '0');
     CHECK(work.steps * work.cluster >= 8);

@@ -11,11 +11,11 @@
 #include <stdexcept>
 
 #include "common/conv/inputs.hpp"
+#include "common/convolve/convolution.hpp"
+#include "common/convolve/first_use.hpp"
 #include "common/gpus/present_gpu.hpp"
 #include "common/report/command_line.hpp"
-#include "stages/convolve/contenders.hpp"
-#include "stages/convolve/convolution.hpp"
-#include "stages/convolve/first_use.hpp"
+#include "stages/convolve/paper_contenders.hpp"
 #include "stages/convolve/refit.hpp"
 #include "tests/catch.hpp"
 #include "tests/data/files.hpp"
@@ -31,11 +31,14 @@ const std::vector<ConvLayer> kLayers = {
     conv::parse_label("14-1-3-24-16"), conv::parse_label("7-1-1-64-32"),
     conv::parse_label("9x7-3-5-4-3-s2"), conv::parse_label("28-2-3-8-1")};
 
-const std::vector<convolve::Bound>& all_bound() {
-  return convolve::bound(convolve::Products::split_tf32);
+const convolve::Contenders& all_of(convolve::Products products) {
+  return convolve::with_papers(products);
 }
-const std::vector<planning::Contender>& all_contenders() {
-  return convolve::contenders(convolve::Products::split_tf32);
+const std::vector<Conv2dVariant>& all_variants() {
+  return all_of(convolve::Products::split_tf32).variants;
+}
+const std::vector<convolve::Contender>& all_contenders() {
+  return all_of(convolve::Products::split_tf32).contenders;
 }
 
 std::vector<float> random_values(std::int64_t count) {
@@ -57,9 +60,9 @@ TEST_CASE("convolve: what it costs is what the chosen kernel costs") {
 
 TEST_CASE("convolve: the papers' contenders say how they divide a layer") {
   const gpus::GpuLimits h200 = gpus::limits_of(gpus::built_in_gpu("h200"));
-  const std::vector<planning::Contender> all = convolve::paper_contenders();
+  const std::vector<convolve::Contender> all = convolve::paper_contenders();
   const auto work_of = [&](const std::string& name, const char* label) {
-    const auto at = std::find_if(all.begin(), all.end(), [&](const planning::Contender& one) {
+    const auto at = std::find_if(all.begin(), all.end(), [&](const convolve::Contender& one) {
       return one.variant == name;
     });
     REQUIRE(at != all.end());
@@ -67,7 +70,7 @@ TEST_CASE("convolve: the papers' contenders say how they divide a layer") {
     REQUIRE(at->refuses(layer, h200).empty());
     return at->work(layer, h200);
   };
-  const planning::LaunchWork direct = work_of("filter_group", "56-2-3-64-16");
+  const convolve::LaunchWork direct = work_of("filter_group", "56-2-3-64-16");
   CHECK(direct.blocks == 2 * 7 * 2 * 8);  // tiles of 8 rows and 32 columns, 8 filters
   CHECK(direct.resident == 8);
   CHECK(direct.steps == 144);
@@ -80,11 +83,11 @@ TEST_CASE("convolve: the papers' contenders say how they divide a layer") {
 TEST_CASE("convolve: contenders have variants, take what they say, and every rule knows them") {
   test::usable_backend();
   const auto& contenders = all_contenders();
-  REQUIRE(contenders.size() == all_bound().size());
+  REQUIRE(contenders.size() == all_variants().size());
   std::set<std::string> names;
   const gpus::GpuLimits limits = gpus::present_limits();
   for (std::size_t i = 0; i < contenders.size(); ++i) {
-    const Conv2dVariant& variant = all_bound()[i].variant;
+    const Conv2dVariant& variant = all_variants()[i];
     INFO(variant.name);
     CHECK(variant.name == contenders[i].variant);
     CHECK(names.insert(variant.name).second);
@@ -93,15 +96,15 @@ TEST_CASE("convolve: contenders have variants, take what they say, and every rul
       // Who says it takes a layer runs it; the variant may be tried with more than is worth choosing it for.
       if (!contenders[i].refuses(layer, limits).empty()) continue;
       CHECK(refusal(variant, layer) == "");
-      const planning::LaunchWork work = contenders[i].work(layer, limits);
+      const convolve::LaunchWork work = contenders[i].work(layer, limits);
       CHECK(work.blocks >= 1);
       CHECK(work.resident >= 1);
       CHECK(work.steps >= 1);
     }
   }
-  for (const planning::ConvolutionRule& rule : planning::known_rules()) {
-    for (const planning::CostModel& model : rule.models) CHECK(names.contains(model.variant));
-    for (const planning::BestOfLayer& layer : rule.layers) CHECK(names.contains(layer.variant));
+  for (const convolve::ConvolutionRule& rule : convolve::known_rules()) {
+    for (const convolve::CostModel& model : rule.models) CHECK(names.contains(model.variant));
+    for (const convolve::BestOfLayer& layer : rule.layers) CHECK(names.contains(layer.variant));
   }
 }
 
@@ -111,7 +114,7 @@ TEST_CASE("convolve: kernels with clusters refuse an older GPU, and others take 
   for (const ConvLayer& layer : kLayers) {
     INFO(conv::label(layer));
     int takes = 0, too_old = 0;
-    for (const planning::Contender& contender : all_contenders()) {
+    for (const convolve::Contender& contender : all_contenders()) {
       const std::string refusal = contender.refuses(layer, old);
       const bool is_too_old = refusal == "it needs compute capability 9.0, the GPU has 7.0";
       for (const char* name :
@@ -129,13 +132,13 @@ TEST_CASE("convolve: kernels with clusters refuse an older GPU, and others take 
 TEST_CASE("convolve: blocks are those that are launched") {
   const auto backend = test::counting_backend();
   const gpus::GpuLimits limits = gpus::present_limits();
-  for (std::size_t i = 0; i < all_bound().size(); ++i) {
-    const Conv2dVariant& variant = all_bound()[i].variant;
+  for (std::size_t i = 0; i < all_variants().size(); ++i) {
+    const Conv2dVariant& variant = all_variants()[i];
     INFO(variant.name);
     for (const ConvLayer& layer : kLayers) {
       INFO(conv::label(layer));
       if (!all_contenders()[i].refuses(layer, limits).empty()) continue;
-      const planning::LaunchWork work = all_contenders()[i].work(layer, limits);
+      const convolve::LaunchWork work = all_contenders()[i].work(layer, limits);
       const std::vector<LaunchFigures> launches = variant.predict(layer).launches;
       std::uint64_t all = 0;
       for (const LaunchFigures& alike : launches) all += alike.launches;
@@ -151,7 +154,7 @@ TEST_CASE("convolve: the row says what it runs as, and the plan why") {
   test::usable_backend();
   const Conv2dStage stage = convolve::stage();
   const Conv2dVariant& variant = test::variant_of(stage, "convolve");
-  CHECK(variant.chooses_from.size() == convolve::bound(convolve::Products::fp32).size());
+  CHECK(variant.chooses_from.size() == all_of(convolve::Products::fp32).variants.size());
   for (const ConvLayer& layer : kLayers) {
     const std::string name = variant.runs_as(layer);
     CHECK(std::find(variant.chooses_from.begin(), variant.chooses_from.end(), name) !=
@@ -264,8 +267,8 @@ TEST_CASE("convolve: contenders launch on the call's stream, and need no filters
   cudaStream_t stream = nullptr;
   REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
   const gpus::GpuLimits limits = gpus::present_limits();
-  for (std::size_t i = 0; i < all_bound().size(); ++i) {
-    const Conv2dVariant& variant = all_bound()[i].variant;
+  for (std::size_t i = 0; i < all_variants().size(); ++i) {
+    const Conv2dVariant& variant = all_variants()[i];
     INFO(variant.name);
     const auto takes = [&](const ConvLayer& layer) {
       return all_contenders()[i].refuses(layer, limits).empty();
@@ -306,21 +309,21 @@ TEST_CASE("first use: the fastest of the contenders that are expected to be fast
   test::usable_backend();
   const ConvLayer layer = conv::parse_label("14-1-3-24-16");
   for (const auto products : {convolve::Products::fp32, convolve::Products::split_tf32}) {
-    const std::vector<convolve::Ranked> ranked = convolve::ranked(layer, products);
+    const std::vector<convolve::Ranked> ranked = convolve::ranked(layer, all_of(products));
     REQUIRE(ranked.size() > convolve::kMeasuredAtFirstUse);
-    CHECK(ranked.front().bound == convolve::chosen(layer, products));
+    CHECK(ranked.front().variant == convolve::chosen(layer, all_of(products)));
     std::vector<std::string> asked;
-    const auto last_is_fastest = [&](const convolve::Bound& one, double best) {
+    const auto last_is_fastest = [&](const Conv2dVariant& one, double best) {
       if (!asked.empty()) CHECK(best == 100 - static_cast<double>(asked.size()));
-      asked.push_back(one.variant.name);
+      asked.push_back(one.name);
       return std::optional(100 - static_cast<double>(asked.size()));
     };
     const auto [fastest, us] = convolve::fastest_of(ranked, last_is_fastest);
     CHECK(std::ssize(asked) >= convolve::kMeasuredAtFirstUse);
     CHECK(std::ssize(asked) <= 2 * convolve::kMeasuredAtFirstUse);
-    CHECK(fastest->variant.name == asked.back());
+    CHECK(fastest->name == asked.back());
     CHECK(us == 100 - static_cast<double>(asked.size()));
-    const auto none_can_be_run = [](const convolve::Bound&, double) {
+    const auto none_can_be_run = [](const Conv2dVariant&, double) {
       return std::optional<double>();
     };
     CHECK(convolve::fastest_of(ranked, none_can_be_run).first == nullptr);
@@ -376,7 +379,7 @@ TEST_CASE(
     CHECK(convolve::FirstUses(file).fastest(layer, Products::fp32, Epilogue::none) ==
           measured.kernel());
   } else {
-    CHECK(measured.kernel() == convolve::chosen(layer, Products::fp32)->variant.name);
+    CHECK(measured.kernel() == convolve::chosen(layer, convolve::library(Products::fp32))->name);
   }
 }
 
@@ -390,22 +393,22 @@ TEST_CASE("refit: a rule from results files, which chooses the fastest of each l
       std::string(HALO_SOURCE_ROOT) + "/docs/results/bench_chang_onishi_multi.json";
   const std::string out = folder / "rule.json";
   CHECK(refit({"--from", recorded.c_str(), "--out", out.c_str()}) == 0);
-  const planning::ConvolutionRule rule = planning::parse_rule(test::bytes_of(out));
+  const convolve::ConvolutionRule rule = convolve::parse_rule(test::bytes_of(out));
   CHECK(rule.gpu == "NVIDIA H200");
   CHECK(rule.sms == 132);
   CHECK(rule.layers.size() == 27);
   CHECK(rule.left_out.layers == 27);
   CHECK_THAT(rule.command, test::contains("halo bench conv2d chang_onishi_multi"));
   CHECK(rule.date.starts_with("20"));
-  const planning::ChoiceOn h200{rule.gpu, gpus::limits_of(gpus::built_in_gpu("h200"))};
-  for (const planning::BestOfLayer& one : rule.layers) {
+  const convolve::ChoiceOn h200{rule.gpu, gpus::limits_of(gpus::built_in_gpu("h200"))};
+  for (const convolve::BestOfLayer& one : rule.layers) {
     CHECK(choose(rule, all_contenders(), conv::parse_label(one.layer), h200)->variant ==
           one.variant);
   }
   // Two contenders more in the rule that there is.
   CHECK(refit({"--from", recorded.c_str(), "--out", out.c_str(), "--add",
                "filter_group,stride_fixed_32"}) == 0);
-  const std::vector<std::string> added = planning::parse_rule(test::bytes_of(out)).added;
+  const std::vector<std::string> added = convolve::parse_rule(test::bytes_of(out)).added;
   REQUIRE(added.size() >= 2);
   CHECK(added[added.size() - 2] == "filter_group");
   CHECK(added.back() == "stride_fixed_32");
@@ -435,14 +438,14 @@ TEST_CASE("refit: a rule from results files, which chooses the fastest of each l
   if (status != 0) return;
   // Where tensor cores are faster the layer stands there twice.
   std::set<std::string> layers;
-  for (const planning::BestOfLayer& one : planning::parse_rule(test::bytes_of(out)).layers) {
+  for (const convolve::BestOfLayer& one : convolve::parse_rule(test::bytes_of(out)).layers) {
     layers.insert(one.layer);
   }
   CHECK(layers.size() == 27);
   REQUIRE(refit({"--times", times.c_str(), "--out", out.c_str(), "--layer",
                  "14-2-1-24-16,13-2-5-8-3-s2-p0", "--batch", "1,3"}) == 0);
   layers.clear();
-  for (const planning::BestOfLayer& one : planning::parse_rule(test::bytes_of(out)).layers) {
+  for (const convolve::BestOfLayer& one : convolve::parse_rule(test::bytes_of(out)).layers) {
     layers.insert(one.layer);
   }
   CHECK(layers == std::set<std::string>{"14-1-1-24-16", "14-3-1-24-16", "13-1-5-8-3-s2-p0",

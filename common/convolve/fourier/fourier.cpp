@@ -83,8 +83,8 @@ std::vector<Conv2dVariant> fourier_of_each_size() {
   return all;
 }
 
-std::vector<planning::Contender> fourier_contenders() {
-  std::vector<planning::Contender> all;
+std::vector<Contender> fourier_contenders() {
+  std::vector<Contender> all;
   for (const int size : kFourierSizes) {
     all.push_back({fourier_name(size),
                    [size](const ConvLayer& layer, const gpus::GpuLimits&) {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/convolve/contender.hpp"
 #include "common/convolve/slices.hpp"
 #include "common/harness/families/conv2d.hpp"
-#include "common/planning/contender.hpp"
 
 namespace halo::convolve {
 
@@ -19,6 +19,6 @@ Conv2dVariant fourier_split(int size = 0, std::int64_t most_floats = kMostTempor
 
 /// Both with either size, and these as contenders.
 std::vector<Conv2dVariant> fourier_of_each_size();
-std::vector<planning::Contender> fourier_contenders();
+std::vector<Contender> fourier_contenders();
 
 }  // namespace halo::convolve

@@ -156,11 +156,10 @@ FourierPlan plan_fourier_split(const conv::ConvLayer& layer, const gpus::GpuLimi
 std::string fourier_name(int size) { return "fourier_" + std::to_string(size); }
 std::string fourier_split_name(int size) { return "fourier_split_" + std::to_string(size); }
 
-planning::LaunchWork work_of(const conv::ConvLayer& layer, const FourierPlan& plan,
-                             bool tensor_cores) {
+LaunchWork work_of(const conv::ConvLayer& layer, const FourierPlan& plan, bool tensor_cores) {
   const FourierDivision& d = plan.division;
   const std::int64_t slices = slices_in(layer, d);
-  planning::LaunchWork work;
+  LaunchWork work;
   work.launches = static_cast<int>(3 * slices);
   work.blocks =
       static_cast<double>(slices * fourier_frequencies(d.size) * quotient_up(layer.K(), d.side) *

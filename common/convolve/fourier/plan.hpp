@@ -6,11 +6,11 @@
 #include <string>
 
 #include "common/conv/layer.hpp"
+#include "common/convolve/contender.hpp"
 #include "common/convolve/fourier/division.hpp"
 #include "common/convolve/slices.hpp"
 #include "common/gpus/gpu_figures.hpp"
 #include "common/harness/traffic/cost.hpp"
-#include "common/planning/contender.hpp"
 
 namespace halo::convolve {
 
@@ -43,8 +43,7 @@ std::string fourier_name(int size);
 std::string fourier_split_name(int size);
 
 /// How much work a GPU has with a plan, of either kind. Steps are chunks.
-planning::LaunchWork work_of(const conv::ConvLayer& layer, const FourierPlan& plan,
-                             bool tensor_cores);
+LaunchWork work_of(const conv::ConvLayer& layer, const FourierPlan& plan, bool tensor_cores);
 
 /// What the kernels must cost, and what a bias costs either more.
 Cost fourier_cost(const conv::ConvLayer& layer, const FourierPlan& plan);

@@ -75,8 +75,8 @@ std::vector<Conv2dVariant> implicit_gemm_of_each_plan() {
   return all;
 }
 
-std::vector<planning::Contender> implicit_gemm_contenders() {
-  std::vector<planning::Contender> all;
+std::vector<Contender> implicit_gemm_contenders() {
+  std::vector<Contender> all;
   for (const GemmPlan& plan : all_gemm_plans()) {
     all.push_back(
         {name_of(plan),

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "common/convolve/contender.hpp"
 #include "common/harness/families/conv2d.hpp"
-#include "common/planning/contender.hpp"
 
 namespace halo::convolve {
 
@@ -13,6 +13,6 @@ namespace halo::convolve {
 Conv2dVariant implicit_gemm();
 /// With each plan, whatever the layer, and these as contenders.
 std::vector<Conv2dVariant> implicit_gemm_of_each_plan();
-std::vector<planning::Contender> implicit_gemm_contenders();
+std::vector<Contender> implicit_gemm_contenders();
 
 }  // namespace halo::convolve

@@ -98,9 +98,9 @@ std::optional<GemmPlan> plan_gemm(const ConvLayer& layer, const gpus::GpuLimits&
   return best;
 }
 
-planning::LaunchWork work_of(const ConvLayer& of, const GemmPlan& plan) {
+LaunchWork work_of(const ConvLayer& of, const GemmPlan& plan) {
   const LayerNumbers layer = numbers_of(of);
-  planning::LaunchWork work;
+  LaunchWork work;
   work.blocks = tiles_of(layer, plan) * plan.split;
   work.resident = resident(plan);
   work.steps = quads_of_slice(layer, plan);

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "common/conv/layer.hpp"
+#include "common/convolve/contender.hpp"
 #include "common/convolve/implicit_gemm/division.hpp"
 #include "common/gpus/gpu_figures.hpp"
 #include "common/harness/traffic/cost.hpp"
-#include "common/planning/contender.hpp"
 
 namespace halo::convolve {
 
@@ -31,7 +31,7 @@ std::optional<GemmPlan> plan_gemm(const conv::ConvLayer& layer, const gpus::GpuL
 double estimated_cycles(const conv::ConvLayer& layer, const GemmPlan& plan, int multiprocessors);
 
 /// How much work a GPU has with it; steps are quads of the reduction.
-planning::LaunchWork work_of(const conv::ConvLayer& layer, const GemmPlan& plan);
+LaunchWork work_of(const conv::ConvLayer& layer, const GemmPlan& plan);
 
 /// What the kernel must cost with the plan, and what a bias costs more.
 Cost gemm_cost(const conv::ConvLayer& layer, const GemmPlan& plan);

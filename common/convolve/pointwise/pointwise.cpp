@@ -76,15 +76,15 @@ std::vector<Conv2dVariant> pointwise_of_each_tile() {
   return all;
 }
 
-std::vector<planning::Contender> pointwise_contenders() {
-  std::vector<planning::Contender> all;
+std::vector<Contender> pointwise_contenders() {
+  std::vector<Contender> all;
   for (const PointwiseTile& tile : pointwise_tiles()) {
     all.push_back({name_of(tile),
                    [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
                      return refuses(layer, tile, gpu);
                    },
                    [tile](const ConvLayer& layer, const gpus::GpuLimits&) {
-                     planning::LaunchWork work;
+                     LaunchWork work;
                      work.blocks = static_cast<double>(blocks_of(layer, tile));
                      work.resident = kResident;
                      work.steps = layer.C();

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "common/convolve/contender.hpp"
 #include "common/harness/families/conv2d.hpp"
-#include "common/planning/contender.hpp"
 
 namespace halo::convolve {
 
@@ -13,6 +13,6 @@ namespace halo::convolve {
 Conv2dVariant pointwise();
 /// With each tile, whatever the layer, and these as contenders.
 std::vector<Conv2dVariant> pointwise_of_each_tile();
-std::vector<planning::Contender> pointwise_contenders();
+std::vector<Contender> pointwise_contenders();
 
 }  // namespace halo::convolve

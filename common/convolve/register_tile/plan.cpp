@@ -59,9 +59,9 @@ constexpr double kBytesOfMicrosecond = 2.85e6;   // of inputs and outputs
 
 }  // namespace
 
-planning::LaunchWork work_of(const ConvLayer& l, const RegisterTile& tile) {
+LaunchWork work_of(const ConvLayer& l, const RegisterTile& tile) {
   const RegisterShape& shape = shape_of(tile);
-  planning::LaunchWork work;
+  LaunchWork work;
   work.blocks = static_cast<double>(tiles_of(l, shape) * tile.parts);
   work.resident = shape.blocks_of_sm;
   work.steps = static_cast<double>(quotient_up(segments_of(l), tile.parts));
@@ -74,7 +74,7 @@ planning::LaunchWork work_of(const ConvLayer& l, const RegisterTile& tile) {
 }
 
 double estimated_us(const ConvLayer& l, const RegisterTile& tile, const gpus::GpuLimits& gpu) {
-  const planning::LaunchWork work = work_of(l, tile);
+  const LaunchWork work = work_of(l, tile);
   const ShapeCosts& costs = kShapeCosts[static_cast<std::size_t>(tile.shape)];
   const int kind = tile.at_once == 4 ? 0 : 1;
   const auto turn = [&](double blocks) {  // of an SM, together

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "common/conv/layer.hpp"
+#include "common/convolve/contender.hpp"
 #include "common/convolve/register_tile/tile.hpp"
 #include "common/gpus/gpu_figures.hpp"
 #include "common/harness/traffic/cost.hpp"
-#include "common/planning/contender.hpp"
 
 namespace halo::convolve {
 
@@ -17,7 +17,7 @@ namespace halo::convolve {
 inline constexpr std::array kRegisterParts = {1, 2, 3, 4, 6, 8};
 
 /// What a call does, of a layer that is not refused. Steps are segments.
-planning::LaunchWork work_of(const conv::ConvLayer& layer, const RegisterTile& tile);
+LaunchWork work_of(const conv::ConvLayer& layer, const RegisterTile& tile);
 
 /// The model's time in microseconds, on an H200 but for the number of SMs: turns of blocks, each as long as its
 /// segments wait for data or as the SM's blocks compute, whichever is longer.

@@ -80,8 +80,8 @@ std::vector<Conv2dVariant> register_tile_of_each_shape() {
   return variants;
 }
 
-std::vector<planning::Contender> register_tile_contenders() {
-  std::vector<planning::Contender> all;
+std::vector<Contender> register_tile_contenders() {
+  std::vector<Contender> all;
   for (const ShapeAndParts& one : kRegisterContenders) {
     all.push_back({register_tile_name(one),
                    [one](const ConvLayer& l, const gpus::GpuLimits& gpu) {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "common/convolve/contender.hpp"
 #include "common/harness/families/conv2d.hpp"
-#include "common/planning/contender.hpp"
 
 namespace halo::convolve {
 
@@ -13,6 +13,6 @@ namespace halo::convolve {
 Conv2dVariant register_tile();
 /// With each of kRegisterContenders (plan.hpp), whatever the layer, and these as contenders.
 std::vector<Conv2dVariant> register_tile_of_each_shape();
-std::vector<planning::Contender> register_tile_contenders();
+std::vector<Contender> register_tile_contenders();
 
 }  // namespace halo::convolve

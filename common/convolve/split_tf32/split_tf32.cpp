@@ -77,10 +77,10 @@ std::vector<Conv2dVariant> split_tf32_of_each_tile() {
   return all;
 }
 
-std::vector<planning::Contender> split_tf32_contenders() {
-  std::vector<planning::Contender> all;
+std::vector<Contender> split_tf32_contenders() {
+  std::vector<Contender> all;
   for (const SplitShape& shape : kSplitShapes) {
-    planning::Contender one;
+    Contender one;
     one.variant = name_of(shape);
     one.tensor_cores = true;
     one.refuses = [shape](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
@@ -90,7 +90,7 @@ std::vector<planning::Contender> split_tf32_contenders() {
       const SplitPlan plan = exact_split_tf32(layer, shape.filters, gpu);
       const auto pieces = static_cast<double>(plan.pieces);
       const int fit = gpu.shared_per_sm / split_shared_bytes(shape.filters);
-      planning::LaunchWork work;
+      LaunchWork work;
       work.blocks = static_cast<double>(plan.blocks);
       work.resident = std::max(std::min(fit, shape.resident), 1);
       work.steps = static_cast<double>(quotient_up(plan.pieces, kStagePieces));

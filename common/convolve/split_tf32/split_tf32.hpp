@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "common/convolve/contender.hpp"
 #include "common/harness/families/conv2d.hpp"
-#include "common/planning/contender.hpp"
 
 namespace halo::convolve {
 
@@ -13,6 +13,6 @@ namespace halo::convolve {
 Conv2dVariant split_tf32();
 /// With each number of filters a block, and these as contenders: split_tf32_64, split_tf32_128.
 std::vector<Conv2dVariant> split_tf32_of_each_tile();
-std::vector<planning::Contender> split_tf32_contenders();
+std::vector<Contender> split_tf32_contenders();
 
 }  // namespace halo::convolve

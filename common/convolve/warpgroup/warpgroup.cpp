@@ -80,10 +80,10 @@ std::vector<Conv2dVariant> warpgroup_of_each_tile() {
   return all;
 }
 
-std::vector<planning::Contender> warpgroup_contenders() {
-  std::vector<planning::Contender> all;
+std::vector<Contender> warpgroup_contenders() {
+  std::vector<Contender> all;
   for (const WarpgroupTile& tile : warpgroup_tiles()) {
-    planning::Contender one;
+    Contender one;
     one.variant = name_of(tile);
     one.tensor_cores = true;
     one.refuses = [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
@@ -91,7 +91,7 @@ std::vector<planning::Contender> warpgroup_contenders() {
     };
     one.work = [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
       const WarpgroupPlan plan = exact_warpgroup(layer, tile, gpu);
-      planning::LaunchWork work;
+      LaunchWork work;
       work.blocks = plan.blocks;
       // With one more for a tile's sums.
       work.steps = static_cast<double>(turns_of(plan) * (plan.pieces + 1));

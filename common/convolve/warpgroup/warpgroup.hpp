@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "common/convolve/contender.hpp"
 #include "common/harness/families/conv2d.hpp"
-#include "common/planning/contender.hpp"
 
 namespace halo::convolve {
 
@@ -13,6 +13,6 @@ namespace halo::convolve {
 Conv2dVariant warpgroup();
 /// With each number of filters a tile, and these as contenders: warpgroup_32 ... warpgroup_128.
 std::vector<Conv2dVariant> warpgroup_of_each_tile();
-std::vector<planning::Contender> warpgroup_contenders();
+std::vector<Contender> warpgroup_contenders();
 
 }  // namespace halo::convolve

@@ -44,8 +44,8 @@ Conv2dVariant planned(PlanOf plan_of) {
   return variant;
 }
 
-planning::Contender contender(const std::string& variant, PlanOf plan_of) {
-  planning::Contender contender;
+Contender contender(const std::string& variant, PlanOf plan_of) {
+  Contender contender;
   contender.variant = variant;
   contender.refuses = [plan_of](const ConvLayer& l, const gpus::GpuLimits& gpu) {
     return plan_of(l, gpu).refusal;
@@ -54,7 +54,7 @@ planning::Contender contender(const std::string& variant, PlanOf plan_of) {
     const WindowPlan plan = plan_of(l, gpu);
     const WindowBlock& block = plan.block;
     const int threads = block.threads_across * block.threads_down;
-    planning::LaunchWork work;
+    LaunchWork work;
     work.blocks = static_cast<double>(plan.blocks);
     work.resident = std::max(kRegistersOfAnSm / (kRegistersOfAThread * threads), 1);
     work.steps = 1.0 * block.filters * block.rows * block.columns * l.C() * l.R() * l.S();
@@ -88,7 +88,7 @@ Conv2dVariant few_channels() {
   return variant;
 }
 
-std::vector<planning::Contender> window_contenders() {
+std::vector<Contender> window_contenders() {
   return {contender("store_bound", plan_one_channel), contender("few_channels", plan_few_channels)};
 }
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "common/convolve/contender.hpp"
 #include "common/harness/families/conv2d.hpp"
-#include "common/planning/contender.hpp"
 
 namespace halo::convolve {
 
@@ -15,6 +15,6 @@ Conv2dVariant store_bound();
 Conv2dVariant few_channels();
 
 /// Both.
-std::vector<planning::Contender> window_contenders();
+std::vector<Contender> window_contenders();
 
 }  // namespace halo::convolve

@@ -194,11 +194,11 @@ ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimit
   return plan;
 }
 
-planning::LaunchWork work_of(const conv::ConvLayer& layer, const WinogradPlan& plan) {
+LaunchWork work_of(const conv::ConvLayer& layer, const WinogradPlan& plan) {
   const WinogradDivision& d = plan.division;
   const WinogradShape& s = kWinogradShapes[d.shape];
   const auto chunk = static_cast<double>(s.frequencies() * s.channels * (s.filters + s.tiles));
-  planning::LaunchWork work;
+  LaunchWork work;
   work.blocks = static_cast<double>(plan.blocks);
   work.steps = static_cast<double>(quotient_up(d.chunks, d.parts.value));
   work.cluster = d.parts;
@@ -207,10 +207,10 @@ planning::LaunchWork work_of(const conv::ConvLayer& layer, const WinogradPlan& p
   return work;
 }
 
-planning::LaunchWork work_of(const conv::ConvLayer& layer, const ApartPlan& plan) {
+LaunchWork work_of(const conv::ConvLayer& layer, const ApartPlan& plan) {
   const ApartDivision& d = plan.division;
   const std::int64_t slices = quotient_up(layer.N(), d.images);
-  planning::LaunchWork work;
+  LaunchWork work;
   work.launches = static_cast<int>(3 * slices);
   const ApartBlock& block = kApartBlocks[d.block];
   work.blocks = static_cast<double>(slices * blocks_of(block, layer.K(), d.tile_pitch) *

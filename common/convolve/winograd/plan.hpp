@@ -6,11 +6,11 @@
 #include <string>
 
 #include "common/conv/layer.hpp"
+#include "common/convolve/contender.hpp"
 #include "common/convolve/slices.hpp"
 #include "common/convolve/winograd/division.hpp"
 #include "common/gpus/gpu_figures.hpp"
 #include "common/harness/traffic/cost.hpp"
-#include "common/planning/contender.hpp"
 
 namespace halo::convolve {
 
@@ -54,8 +54,8 @@ ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimit
                               std::int64_t most_floats = kMostTemporaries, int block = kBestBlock);
 
 /// How much work a GPU has with a plan, or one in three kernels. Steps are chunks.
-planning::LaunchWork work_of(const conv::ConvLayer& layer, const WinogradPlan& plan);
-planning::LaunchWork work_of(const conv::ConvLayer& layer, const ApartPlan& plan);
+LaunchWork work_of(const conv::ConvLayer& layer, const WinogradPlan& plan);
+LaunchWork work_of(const conv::ConvLayer& layer, const ApartPlan& plan);
 
 /// What the kernels must cost, and what a bias costs more.
 Cost winograd_cost(const conv::ConvLayer& layer, const WinogradPlan& plan);

@@ -136,8 +136,8 @@ Conv2dVariant winograd_apart(std::int64_t most_floats, int block) {
   return variant;
 }
 
-std::vector<planning::Contender> winograd_contenders() {
-  std::vector<planning::Contender> all;
+std::vector<Contender> winograd_contenders() {
+  std::vector<Contender> all;
   for_each_shape([&](int shape, int parts) {
     all.push_back({winograd_name(shape, parts),
                    [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/convolve/contender.hpp"
 #include "common/convolve/slices.hpp"
 #include "common/convolve/winograd/division.hpp"
 #include "common/harness/families/conv2d.hpp"
-#include "common/planning/contender.hpp"
 
 namespace halo::convolve {
 
@@ -21,6 +21,6 @@ std::vector<Conv2dVariant> winograd_of_each_shape();
 Conv2dVariant winograd_apart(std::int64_t most_floats = kMostTemporaries, int block = kBestBlock);
 
 /// Every shape with every number of parts, and winograd_apart.
-std::vector<planning::Contender> winograd_contenders();
+std::vector<Contender> winograd_contenders();
 
 }  // namespace halo::convolve

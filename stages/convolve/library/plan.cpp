@@ -5,11 +5,12 @@
 #include <stdexcept>
 #include <string>
 
-#include "stages/convolve/convolution.hpp"
-#include "stages/convolve/first_use.hpp"
+#include "common/convolve/convolution.hpp"
+#include "common/convolve/first_use.hpp"
 #include "stages/convolve/library/bias.hpp"
 #include "stages/convolve/library/calls.hpp"
 #include "stages/convolve/library/convolve.h"
+#include "stages/convolve/paper_contenders.hpp"
 
 namespace {
 
@@ -65,8 +66,9 @@ namespace {
 std::optional<Convolution> convolution(const conv::ConvLayer& layer,
                                        const halo_convolve_layer& given, Epilogue epilogue) {
   try {
-    return Convolution(layer, given.tensor_cores != 0 ? Products::split_tf32 : Products::fp32,
-                       epilogue, given.measure != 0 ? Choice::measured : Choice::rule);
+    const Products products = given.tensor_cores != 0 ? Products::split_tf32 : Products::fp32;
+    return Convolution(layer, convolve::with_papers(products), epilogue,
+                       given.measure != 0 ? Choice::measured : Choice::rule);
   } catch (const std::invalid_argument&) {
     return {};
   }

@@ -1,4 +1,4 @@
-#include "stages/convolve/measuring.hpp"
+#include "common/convolve/measuring.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -7,7 +7,7 @@
 //   layer.pack(filters, packed);
 //   layer.launch(input, packed, output, workspace, stream);
 //
-// Link with convolve_cuda_dep.
+// Link with convolution_dep.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include <string>
 
 #include "common/conv/layer.hpp"
-#include "stages/convolve/contenders.hpp"
+#include "common/convolve/choice.hpp"
 
 namespace halo {
 
@@ -25,13 +25,17 @@ namespace halo {
 class Convolution {
  public:
   /// Chooses, among kernels that multiply in float throughout, or also among those on tensor cores (Products,
-  /// in contenders.hpp); with Epilogue::bias_relu among those that add a bias and apply ReLU before they store.
+  /// in choice.hpp); with Epilogue::bias_relu among those that add a bias and apply ReLU before they store.
   /// A layer that nobody has measured on such a GPU is measured now, unless Choice::rule says no (first_use.hpp).
   /// Throws std::invalid_argument if no kernel takes the layer, std::runtime_error if there is no GPU; each in one line.
   explicit Convolution(const conv::ConvLayer& layer,
                        convolve::Products products = convolve::Products::fp32,
                        convolve::Epilogue epilogue = convolve::Epilogue::none,
                        convolve::Choice choice = convolve::Choice::measured);
+  /// Among these, which are to stay: the library's and those that a caller adds.
+  Convolution(const conv::ConvLayer& layer, const convolve::Contenders& among,
+              convolve::Epilogue epilogue = convolve::Epilogue::none,
+              convolve::Choice choice = convolve::Choice::measured);
 
   const conv::ConvLayer& layer() const;
   /// What was chosen: the name that `halo bench` has for it.

@@ -1,6 +1,6 @@
 // As kernels are compiled: the default stream is the calling thread's.
 #define CUDA_API_PER_THREAD_DEFAULT_STREAM
-#include "stages/convolve/convolution.hpp"
+#include "common/convolve/convolution.hpp"
 
 #include <cuda_runtime.h>
 
@@ -20,12 +20,16 @@ struct Convolution::Plan {
 };
 
 Convolution::Convolution(const conv::ConvLayer& layer, convolve::Products products,
+                         convolve::Epilogue epilogue, convolve::Choice choice)
+    : Convolution(layer, convolve::library(products), epilogue, choice) {}
+
+Convolution::Convolution(const conv::ConvLayer& layer, const convolve::Contenders& among,
                          convolve::Epilogue epilogue, convolve::Choice choice) {
-  const convolve::Bound* const chosen = convolve::chosen(layer, products, epilogue, choice);
+  const Conv2dVariant* const chosen = convolve::chosen(layer, among, epilogue, choice);
   if (chosen == nullptr) {
     throw std::invalid_argument("layer " + conv::label(layer) + ": no kernel takes it");
   }
-  Plan plan{layer, chosen->variant, epilogue};
+  Plan plan{layer, *chosen, epilogue};
   if (plan.variant.packed_floats) plan.packed = plan.variant.packed_floats(layer);
   if (plan.variant.workspace_floats) plan.workspace = plan.variant.workspace_floats(layer);
   plan_ = std::make_shared<const Plan>(std::move(plan));

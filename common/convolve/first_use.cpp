@@ -1,4 +1,4 @@
-#include "stages/convolve/first_use.hpp"
+#include "common/convolve/first_use.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -9,11 +9,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/convolve/measuring.hpp"
 #include "common/data/file.hpp"
 #include "common/gpus/present_gpu.hpp"
 #include "common/harness/backend/backend.hpp"
 #include "common/json/json.hpp"
-#include "stages/convolve/measuring.hpp"
 
 namespace halo::convolve {
 
@@ -103,23 +103,24 @@ std::string first_uses_file(const std::string& gpu) {
 
 void keep_first_uses_in(const std::string& folder) { folder_set = folder; }
 
-std::pair<const Bound*, double> fastest_of(std::span<const Ranked> ranked, const TimeOf& time_of) {
-  std::pair<const Bound*, double> best{nullptr, 1e12};
-  for (const Bound* const one : nearest(ranked, kMeasuredAtFirstUse)) {
+std::pair<const Conv2dVariant*, double> fastest_of(std::span<const Ranked> ranked,
+                                                   const TimeOf& time_of) {
+  std::pair<const Conv2dVariant*, double> best{nullptr, 1e12};
+  for (const Conv2dVariant* const one : nearest(ranked, kMeasuredAtFirstUse)) {
     const std::optional<double> us = time_of(*one, best.second);
     if (us && *us < best.second) best = {one, *us};
   }
   return best;
 }
 
-const Bound* fastest_at_first_use(const ConvLayer& layer, Products products, Epilogue epilogue,
-                                  std::span<const Ranked> ranked) {
+const Conv2dVariant* fastest_at_first_use(const ConvLayer& layer, Products products,
+                                          Epilogue epilogue, std::span<const Ranked> ranked) {
   static std::map<std::string, FirstUses> by_gpu;
   const std::string gpu = gpus::present_gpu().name;
   FirstUses& uses = by_gpu.try_emplace(gpu, first_uses_file(gpu)).first->second;
   const std::string known = uses.fastest(layer, products, epilogue);
   for (const Ranked& one : ranked) {
-    if (one.bound->variant.name == known) return one.bound;
+    if (one.variant->name == known) return one.variant;
   }
   const std::unique_ptr<Backend> backend = make_backend();
   if (!backend->unavailable().empty() || !backend->times()) return nullptr;
@@ -127,17 +128,17 @@ const Bound* fastest_at_first_use(const ConvLayer& layer, Products products, Epi
   // Where one fails, what else this process has on the device is left alone: the rule chooses.
   bool has_failed = false;
   const auto [fastest, us] =
-      fastest_of(ranked, [&](const Bound& one, double best) -> std::optional<double> {
+      fastest_of(ranked, [&](const Conv2dVariant& one, double best) -> std::optional<double> {
         if (has_failed) return {};
         try {
-          return measuring.time(one.variant, layer, best);
+          return measuring.time(one, layer, best);
         } catch (const std::runtime_error&) {
           has_failed = true;
           return {};
         }
       });
   if (has_failed) return nullptr;
-  if (fastest != nullptr) uses.keep(layer, products, epilogue, fastest->variant.name, us);
+  if (fastest != nullptr) uses.keep(layer, products, epilogue, fastest->name, us);
   return fastest;
 }
 

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "common/planning/contender.hpp"
+#include "common/convolve/contender.hpp"
 
-namespace halo::planning {
+namespace halo::convolve {
 
 /// A term of the cost model: its name in the data, and what it counts.
 struct CostTerm {
@@ -142,4 +142,4 @@ ConvolutionRule add(ConvolutionRule rule, std::span<const MeasuredTime> times,
 ConvolutionRule refine(ConvolutionRule rule, std::span<const MeasuredTime> times,
                        std::span<const Contender> contenders, const ChoiceOn& on);
 
-}  // namespace halo::planning
+}  // namespace halo::convolve

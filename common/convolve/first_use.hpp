@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "stages/convolve/contenders.hpp"
+#include "common/convolve/choice.hpp"
 
 namespace halo::convolve {
 
@@ -45,13 +45,14 @@ std::string first_uses_file(const std::string& gpu);
 void keep_first_uses_in(const std::string& folder);
 
 /// Microseconds of a contender; nothing if it can't be run. `best` of those before.
-using TimeOf = std::function<std::optional<double>(const Bound&, double best)>;
+using TimeOf = std::function<std::optional<double>(const Conv2dVariant&, double best)>;
 
 /// The fastest of the first kMeasuredAtFirstUse (of each kind), with its time; a null pointer if none could be run.
-std::pair<const Bound*, double> fastest_of(std::span<const Ranked> ranked, const TimeOf& time_of);
+std::pair<const Conv2dVariant*, double> fastest_of(std::span<const Ranked> ranked,
+                                                   const TimeOf& time_of);
 
 /// The fastest on the present GPU, from its file or by measuring now; null where nothing can be measured (the simulator).
-const Bound* fastest_at_first_use(const conv::ConvLayer& layer, Products products,
-                                  Epilogue epilogue, std::span<const Ranked> ranked);
+const Conv2dVariant* fastest_at_first_use(const conv::ConvLayer& layer, Products products,
+                                          Epilogue epilogue, std::span<const Ranked> ranked);
 
 }  // namespace halo::convolve

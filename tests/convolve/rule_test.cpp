@@ -1,5 +1,5 @@
 // The rule that chooses a kernel for a layer, and its fit, with contenders and times made up.
-#include "common/planning/convolution_rule.hpp"
+#include "common/convolve/rule.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 
 using namespace halo;
-using namespace halo::planning;
+using namespace halo::convolve;
 using conv::ConvLayer;
 
 namespace {

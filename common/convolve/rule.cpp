@@ -1,4 +1,4 @@
-#include "common/planning/convolution_rule.hpp"
+#include "common/convolve/rule.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "common/data/convolution_rules.hpp"
 #include "common/json/json.hpp"
 
-namespace halo::planning {
+namespace halo::convolve {
 
 namespace {
 
@@ -529,4 +529,4 @@ ConvolutionRule refine(ConvolutionRule rule, std::span<const MeasuredTime> times
   return rule;
 }
 
-}  // namespace halo::planning
+}  // namespace halo::convolve

@@ -1,5 +1,5 @@
 // A kernel of ours with the numbers that its launch is made by (tiles, a split of the channels), as far as
-// it is chosen among others for a layer (convolution_rule.hpp): what it takes, and how much work a GPU has
+// it is chosen among others for a layer (rule.hpp): what it takes, and how much work a GPU has
 // with it. Each plan that has such numbers gives a list of them, which is plain data and arithmetic: no GPU is asked.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "common/conv/layer.hpp"
 #include "common/gpus/gpu_figures.hpp"
 
-namespace halo::planning {
+namespace halo::convolve {
 
 /// What one call makes a GPU do. The cost model of a contender multiplies terms of these by coefficients of
 /// its own, so `steps` may count whatever its blocks take in equal turns, if it always counts the same.
@@ -36,4 +36,4 @@ struct Contender {
   bool tensor_cores = false;
 };
 
-}  // namespace halo::planning
+}  // namespace halo::convolve

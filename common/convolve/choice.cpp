@@ -1,0 +1,118 @@
+#include "common/convolve/choice.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+#include "common/convolve/first_use.hpp"
+#include "common/convolve/fourier/fourier.hpp"
+#include "common/convolve/implicit_gemm/implicit_gemm.hpp"
+#include "common/convolve/pointwise/pointwise.hpp"
+#include "common/convolve/register_tile/register_tile.hpp"
+#include "common/convolve/split_tf32/split_tf32.hpp"
+#include "common/convolve/warpgroup/warpgroup.hpp"
+#include "common/convolve/windows/windows.hpp"
+#include "common/convolve/winograd/winograd.hpp"
+#include "common/gpus/present_gpu.hpp"
+
+namespace halo::convolve {
+
+void Contenders::add(const Contender& contender, const std::vector<Conv2dVariant>& of) {
+  if (contender.tensor_cores && products == Products::fp32) return;
+  const auto has_its_name = [&](const Conv2dVariant& one) { return one.name == contender.variant; };
+  const auto at = std::find_if(of.begin(), of.end(), has_its_name);
+  if (at == of.end() || std::any_of(variants.begin(), variants.end(), has_its_name)) {
+    throw std::logic_error(contender.variant + ": a contender has one variant of its name");
+  }
+  const bool is_split =
+      at->demand == conv::Demand::tf32_split || at->demand == conv::Demand::transformed_split;
+  if (at->layout != conv::Layout::nchw || at->set_up || at->demand == conv::Demand::tf32 ||
+      is_split != contender.tensor_cores) {
+    throw std::logic_error(at->name +
+                           " is no contender: NCHW, filters where they are or packed, fp32's "
+                           "accuracy; on tensor cores it says so");
+  }
+  contenders.push_back(contender);
+  variants.push_back(*at);
+}
+
+const Contenders& library(Products products) {
+  const auto make = [](Products of) {
+    Contenders all{of, {}, {}};
+    const auto add = [&](const std::vector<Contender>& contenders,
+                         const std::vector<Conv2dVariant>& variants) {
+      for (const Contender& one : contenders) all.add(one, variants);
+    };
+    std::vector<Conv2dVariant> of_winograd = winograd_of_each_shape();
+    of_winograd.push_back(winograd_apart());
+    // A line for each method.
+    add(window_contenders(), {store_bound(), few_channels()});
+    add(register_tile_contenders(), register_tile_of_each_shape());
+    add(winograd_contenders(), of_winograd);
+    add(fourier_contenders(), fourier_of_each_size());
+    add(pointwise_contenders(), pointwise_of_each_tile());
+    add(implicit_gemm_contenders(), implicit_gemm_of_each_plan());
+    add(split_tf32_contenders(), split_tf32_of_each_tile());
+    add(warpgroup_contenders(), warpgroup_of_each_tile());
+    return all;
+  };
+  static const Contenders fp32 = make(Products::fp32);
+  static const Contenders split_tf32 = make(Products::split_tf32);
+  return products == Products::fp32 ? fp32 : split_tf32;
+}
+
+std::vector<Ranked> ranked(const conv::ConvLayer& layer, const Contenders& among,
+                           Epilogue epilogue) {
+  const std::string gpu = gpus::present_gpu().name;
+  std::vector<Ranked> those;
+  for (const Candidate& one :
+       candidates(rule_for(gpu), among.contenders, layer, {gpu, gpus::present_limits()})) {
+    const Conv2dVariant& its =
+        among.variants[static_cast<std::size_t>(one.contender - among.contenders.data())];
+    if (!one.refusal.empty()) continue;
+    if (epilogue == Epilogue::bias_relu && !its.adds_bias) continue;
+    those.push_back({&its, one.measured, one.contender->tensor_cores});
+  }
+  return those;
+}
+
+std::vector<const Conv2dVariant*> nearest(std::span<const Ranked> ranked, int most) {
+  std::vector<const Conv2dVariant*> those;
+  for (const bool on_tensor_cores : {false, true}) {
+    int taken = 0;
+    for (const Ranked& one : ranked) {
+      if (one.on_tensor_cores != on_tensor_cores) continue;
+      if (taken++ == most) break;
+      those.push_back(one.variant);
+    }
+  }
+  return those;
+}
+
+const Conv2dVariant* chosen(const conv::ConvLayer& layer, const Contenders& among,
+                            Epilogue epilogue, Choice choice) {
+  // Asked again and again for the same few layers.
+  static std::mutex mutex;
+  static std::map<std::tuple<std::string, const Contenders*, Epilogue, Choice, int, int, int>,
+                  const Conv2dVariant*>
+      known;
+  const gpus::GpuLimits limits = gpus::present_limits();
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] =
+      known.try_emplace({conv::label(layer), &among, epilogue, choice, limits.sms,
+                         limits.shared_per_sm, limits.shared_per_block},
+                        nullptr);
+  if (is_new) {
+    const std::vector<Ranked> those = ranked(layer, among, epilogue);
+    if (choice == Choice::measured && those.size() > 1 && !those.front().is_measured) {
+      at->second = fastest_at_first_use(layer, among.products, epilogue, those);
+    }
+    if (at->second == nullptr && !those.empty()) at->second = those.front().variant;
+  }
+  return at->second;
+}
+
+}  // namespace halo::convolve

@@ -1,6 +1,5 @@
 // What step 5 of stage 08 must cost.
-#include <algorithm>
-
+#include "common/convolve/cells.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "stages/08_multi_channel_stride_fixed/costs.hpp"
 
@@ -22,19 +21,7 @@ Cost predict_outer_product(const conv::ConvLayer& layer) {
   tally.load(quads(Cells{0, kChannels * kTileFilters}), every_segment);
   tally.shared_store(quads(Cells{0, kChannels * kTileFilters}), every_segment);
   tally.shared_store(Cells{0, kChannels * kTilePixels}, every_segment);
-  const Times channels = every(H * W, C) * groups;
-  for (const Cells warp : Cells{0, pixels}.pieces(kWarpSize)) {
-    for (std::int64_t tap = 0; tap < R * S; ++tap) {
-      tally.load(lanes(warp,
-                       [&](std::int64_t m) {
-                         const std::int64_t h = m / layer.Q() % layer.P() * u - a + tap / S;
-                         const std::int64_t w = m % layer.Q() * v - b + tap % S;
-                         const bool exists = h >= 0 && h < H && w >= 0 && w < W;
-                         return exists ? (m / map * C * H + h) * W + w : kNoCell;
-                       }),
-                 channels);
-    }
-  }
+  convolve::add_cells(tally, layer, groups);
 
   // Products: of each channel two quads of filters and two of pixels a lane.
   const auto own_filter = [](std::int64_t lane) { return (lane / 2 % 2 + lane / 16 * 2) * 4; };

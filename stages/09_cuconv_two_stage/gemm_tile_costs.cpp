@@ -1,28 +1,11 @@
 // What steps 3 and 4 of stage 09 must cost.
+#include "common/convolve/cells.hpp"
 #include "common/harness/families/conv2d.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "stages/09_cuconv_two_stage/costs.hpp"
 #include "stages/09_cuconv_two_stage/gemm_tile.hpp"
 
 namespace halo::cuconv_two_stage {
-
-// What lanes copy that have a column each: for every tap and channel its cell, where there is one.
-static void add_cells(Tally& tally, const conv::ConvLayer& layer, std::int64_t groups) {
-  const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
-  const std::int64_t map = std::int64_t{layer.P()} * layer.Q();
-  for (const Cells warp : Cells{0, N * map}.pieces(kWarpSize)) {
-    for (std::int64_t tap = 0; tap < R * S; ++tap) {
-      tally.load(lanes(warp,
-                       [&](std::int64_t m) {
-                         const std::int64_t h = m / layer.Q() % layer.P() * u - a + tap / S;
-                         const std::int64_t w = m % layer.Q() * v - b + tap % S;
-                         const bool exists = h >= 0 && h < H && w >= 0 && w < W;
-                         return exists ? (m / map * C * H + h) * W + w : kNoCell;
-                       }),
-                 every(H * W, C) * groups);
-    }
-  }
-}
 
 Cost predict_gemm_tile(const conv::ConvLayer& layer) {
   const LayerNumbers numbers = numbers_of(layer);
@@ -41,7 +24,7 @@ Cost predict_gemm_tile(const conv::ConvLayer& layer) {
   tally.load(quads(Cells{0, kHalfFloats}), tiles * pieces);
   tally.shared_store(quads(Cells{0, kHalfFloats}), tiles * pieces);
   tally.shared_store(Cells{0, kHalfFloats}, tiles * pieces);
-  add_cells(tally, layer, groups);
+  convolve::add_cells(tally, layer, groups);
   const auto own_filter = [](std::int64_t lane) { return (lane / 2 % 2 + lane / 16 * 2) * 4; };
   const auto own_column = [](std::int64_t lane) { return (lane % 2 + lane / 4 % 4 * 2) * 4; };
   tally.shared_load(wide_lanes(4, lane_numbers, own_filter), tiles * pieces * kPieceRows * 2);
@@ -82,7 +65,7 @@ Cost predict_three_products(const conv::ConvLayer& layer) {
                  [&](std::int64_t lane) { return lane / 16 * kFilterRow + lane % 16 * 4; }),
       copies * kChannels / 2);
   tally.shared_store(Cells{0, kTilePixels}, copies * kChannels);
-  add_cells(tally, layer, groups);
+  convolve::add_cells(tally, layer, groups);
 
   // Of 8 channels a warp reads 16 values of filters and 8 of cells a lane, and multiplies each fragment with each, three
   // times.

@@ -5,39 +5,12 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/convolve/outputs.hpp"
+#include "tests/convolve/tiled_layers.hpp"
 #include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
 using halo::test::contains;
-
-namespace {
-
-// Tiles that end within the map and beyond it, ghost cells on one side only, filters and tiles of several blocks.
-std::vector<conv::ConvLayer> tiled_layers() {
-  return {
-      conv::ConvLayer({.N = 3,
-                       .C = 41,
-                       .H = 9,
-                       .W = 18,
-                       .K = 66,
-                       .R = 3,
-                       .S = 3,
-                       .padding_h = 1,
-                       .padding_w = 1}),
-      conv::ConvLayer({.N = 2, .C = 17, .H = 12, .W = 30, .K = 40, .R = 3, .S = 3}),
-      conv::ConvLayer({.N = 2,
-                       .C = 35,
-                       .H = 6,
-                       .W = 13,
-                       .K = 65,
-                       .R = 5,
-                       .S = 5,
-                       .padding_h = 4,
-                       .padding_w = 1}),
-  };
-}
-
-}  // namespace
 
 TEST_CASE("fourier: trials reach all lines") {
   Conv2dStage both;
@@ -53,7 +26,7 @@ TEST_CASE("fourier: both tiles, blocks and slices", "[all]") {
   for (const int size : {16, 32}) {
     fourier.variants.push_back(convolve::fourier(size, 5'000'000));
   }
-  std::vector<conv::ConvLayer> layers = tiled_layers();
+  std::vector<conv::ConvLayer> layers = test::tiled_layers();
   // Filters of half a tile, higher than wide; padding wider than the map; taps in a row.
   layers.push_back(conv::ConvLayer({.N = 2, .C = 3, .H = 20, .W = 17, .K = 5, .R = 8, .S = 3}));
   layers.push_back(conv::ConvLayer(
@@ -124,38 +97,11 @@ TEST_CASE(
   const conv::ConvLayer layer(
       {.C = 64, .H = 14, .W = 14, .K = 2, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
   std::mt19937_64 random(test::seed());
-  const auto positive = [&](std::int64_t count) {
-    std::vector<float> values(static_cast<std::size_t>(count));
-    for (float& value : values) value = 1 + static_cast<float>(random() % (1 << 23)) * 0x1p-23f;
-    return values;
-  };
-  const std::vector<float> input = positive(layer.input_size());
-  const std::vector<float> filters = positive(layer.filters_size());
-  const auto backend = test::usable_backend();
-  const Conv2dVariant variant = convolve::fourier_split();
-  if (!variant.refuses(layer).empty()) test::skip(variant.refuses(layer));
-  CHECK(variant.demand == conv::Demand::transformed_split);
-  Array on_input(*backend, input.size());
-  Array on_filters(*backend, filters.size());
-  Array packed(*backend, static_cast<std::size_t>(variant.packed_floats(layer)));
-  Array workspace(*backend, static_cast<std::size_t>(variant.workspace_floats(layer)));
-  Array output(*backend, static_cast<std::size_t>(layer.output_size()));
-  on_input.write(input);
-  on_filters.write(filters);
-  const Observation packing =
-      backend->run([&] { return variant.pack(on_filters.data(), packed.data(), layer); });
-  CHECK(packing.error.empty());
-  const Observation seen = backend->run([&] {
-    return variant.launch({.layer = layer,
-                           .input = on_input.data(),
-                           .filters = on_filters.data(),
-                           .output = output.data(),
-                           .workspace = workspace.data(),
-                           .packed = packed.data()});
-  });
-  CHECK(seen.error.empty());
-  std::vector<float> found(output.size());
-  output.read(found);
+  const std::vector<float> input = test::positive_values(layer.input_size(), random);
+  const std::vector<float> filters = test::positive_values(layer.filters_size(), random);
+  CHECK(convolve::fourier_split().demand == conv::Demand::transformed_split);
+  const std::vector<float> found =
+      test::outputs_of(convolve::fourier_split(), layer, input, filters);
   const conv::Comparison as_float =
       conv::check(layer, input, filters, found, conv::Demand::transformed);
   CHECK(as_float.passed());

@@ -4,6 +4,7 @@
 
 #include "common/conv/layer_inputs.hpp"
 #include "tests/catch.hpp"
+#include "tests/convolve/outputs.hpp"
 #include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
@@ -65,37 +66,9 @@ TEST_CASE("split_tf32: factors in two parts lose no more than float sums may", "
   // Positive factors, whose roundings towards zero add up: TF32 alone would be off by 2^-11 of the sum.
   const ConvLayer layer({.C = 256, .H = 4, .W = 4, .K = 8, .R = 3, .S = 3});
   std::mt19937_64 random(test::seed());
-  const auto positive = [&](std::int64_t count) {
-    std::vector<float> values(static_cast<std::size_t>(count));
-    for (float& value : values) {
-      value = 1 + static_cast<float>(random() % (1 << 23)) * 0x1p-23f;
-    }
-    return values;
-  };
-  const std::vector<float> input = positive(layer.input_size());
-  const std::vector<float> filters = positive(layer.filters_size());
-  const auto backend = test::usable_backend();
-  const Conv2dVariant variant = convolve::split_tf32();
-  if (!variant.refuses(layer).empty()) test::skip(variant.refuses(layer));
-  Array on_input(*backend, input.size());
-  Array on_filters(*backend, filters.size());
-  Array packed(*backend, static_cast<std::size_t>(variant.packed_floats(layer)));
-  Array output(*backend, static_cast<std::size_t>(layer.output_size()));
-  on_input.write(input);
-  on_filters.write(filters);
-  const Observation packing =
-      backend->run([&] { return variant.pack(on_filters.data(), packed.data(), layer); });
-  CHECK(packing.error.empty());
-  const Observation seen = backend->run([&] {
-    return variant.launch({.layer = layer,
-                           .input = on_input.data(),
-                           .filters = on_filters.data(),
-                           .output = output.data(),
-                           .packed = packed.data()});
-  });
-  CHECK(seen.error.empty());
-  std::vector<float> found(output.size());
-  output.read(found);
+  const std::vector<float> input = test::positive_values(layer.input_size(), random);
+  const std::vector<float> filters = test::positive_values(layer.filters_size(), random);
+  const std::vector<float> found = test::outputs_of(convolve::split_tf32(), layer, input, filters);
   double worst = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const conv::OutputReference expected =

@@ -6,6 +6,7 @@
 
 #include "common/convolve/winograd/plan.hpp"
 #include "tests/catch.hpp"
+#include "tests/convolve/tiled_layers.hpp"
 #include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
@@ -17,32 +18,6 @@ Conv2dStage of(std::vector<Conv2dVariant> variants) {
   some.name = "winograd";
   some.variants = std::move(variants);
   return some;
-}
-
-// For Winograd's method: tiles that end within the map and beyond it, channels in several parts, ghost cells on
-// one side only, filters and tiles of several blocks.
-std::vector<conv::ConvLayer> tiled_layers() {
-  return {
-      conv::ConvLayer({.N = 3,
-                       .C = 41,
-                       .H = 9,
-                       .W = 18,
-                       .K = 66,
-                       .R = 3,
-                       .S = 3,
-                       .padding_h = 1,
-                       .padding_w = 1}),
-      conv::ConvLayer({.N = 2, .C = 17, .H = 12, .W = 30, .K = 40, .R = 3, .S = 3}),
-      conv::ConvLayer({.N = 2,
-                       .C = 35,
-                       .H = 6,
-                       .W = 13,
-                       .K = 65,
-                       .R = 5,
-                       .S = 5,
-                       .padding_h = 4,
-                       .padding_w = 1}),
-  };
 }
 
 // For Winograd's method in three kernels: 3, 4 and 5 taps of each phase, taps that some phases do not have, ghost
@@ -95,7 +70,7 @@ std::vector<conv::ConvLayer> strided_layers() {
 
 TEST_CASE("winograd: trials reach all lines, and traffic is as predicted") {
   Conv2dStage all = of({convolve::winograd(2), convolve::winograd(4), convolve::winograd_apart()});
-  test::require_traffic(all, tiled_layers());
+  test::require_traffic(all, test::tiled_layers());
   // Small layers get the smallest blocks of products.
   all.variants.push_back(convolve::winograd_apart(convolve::kMostTemporaries, 0));
   all.variants.back().name = "winograd_apart_large";
@@ -142,10 +117,10 @@ TEST_CASE("winograd: in three kernels, slice by slice", "[all]") {
   Conv2dStage sliced = of({});
   // 41 and 66 channels of 3 x 5 tiles, and 35 and 65 of 4 x 5: one image at a time; of 17 and 40 both.
   sliced.variants = {winograd_apart(80'000)};
-  test::require_traffic(sliced, tiled_layers());
+  test::require_traffic(sliced, test::tiled_layers());
   for (int block = 0; block < 2; ++block) {
     sliced.variants = {winograd_apart(convolve::kMostTemporaries, block)};
-    test::require_traffic(sliced, tiled_layers());
+    test::require_traffic(sliced, test::tiled_layers());
   }
   sliced.variants = {winograd_apart(100'000)};
   test::require_traffic(sliced, strided_layers());

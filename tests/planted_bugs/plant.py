@@ -111,10 +111,6 @@ def mutants(count, seed, names):
         old = lines[number]
         lines[number] = old[:begin] + other + old[end:]
         mutant = {"file": file, "text": "".join(lines), "wrong": f"{old.strip()}   ->   {lines[number].strip()}"}
-        if file.startswith("common/"):
-            # What the stage shows of the method is run by the variant that the edits of the file name, or of its folder.
-            near = [edit for edit in edits() if "variant" in edit and (ROOT / edit["file"]).parent == (ROOT / file).parent]
-            mutant["variant"] = min(near, key=lambda edit: edit["file"] != file)["variant"]
         yield mutant | {"id": f"{stage_of(mutant)[:2]}_{Path(file).stem}:{number + 1}"}
 
 
@@ -234,8 +230,8 @@ def judge(build, edit, seed):
         source = edit["file"]
         if "variant" in edit:
             command += ["--variant", edit["variant"]]
-        elif stage != "13_network" and Path(source).stem[:1].isdigit():
-            name = Path(source).stem.split("_", 1)[1]  # 10_name too
+        elif stage != "13_network":
+            name = re.sub(r"^\d+_", "", Path(source).stem)
             listed = build.run([str(program), "--list"]).stdout.split("\n")
             if any(line.startswith(name + " ") for line in listed):
                 command += ["--variant", name]

@@ -9,6 +9,7 @@
 
 #include "stages/08_multi_channel_stride_fixed/search.hpp"
 #include "tests/catch.hpp"
+#include "tests/convolve/tiled_layers.hpp"
 #include "tests/stages/stage.hpp"
 #include "tests/stages/stage_checks.hpp"
 
@@ -61,32 +62,6 @@ std::vector<conv::ConvLayer> layers() {
   };
 }
 
-// For Winograd's method: tiles that end within the map and beyond it, channels in several parts, ghost cells on
-// one side only, filters and tiles of several blocks. For the others they are only many products.
-std::vector<conv::ConvLayer> winograd_layers() {
-  return {
-      conv::ConvLayer({.N = 3,
-                       .C = 41,
-                       .H = 9,
-                       .W = 18,
-                       .K = 66,
-                       .R = 3,
-                       .S = 3,
-                       .padding_h = 1,
-                       .padding_w = 1}),
-      conv::ConvLayer({.N = 2, .C = 17, .H = 12, .W = 30, .K = 40, .R = 3, .S = 3}),
-      conv::ConvLayer({.N = 2,
-                       .C = 35,
-                       .H = 6,
-                       .W = 13,
-                       .K = 65,
-                       .R = 5,
-                       .S = 5,
-                       .padding_h = 4,
-                       .padding_w = 1}),
-  };
-}
-
 // 32 pixels of 8 channels, 16 filters of one tap a channel.
 conv::ConvLayer row_of_pixels() {
   return conv::ConvLayer({.C = 8, .H = 1, .W = 32, .K = 16, .R = 1, .S = 1});
@@ -108,7 +83,7 @@ TEST_CASE("08_multi_channel_stride_fixed: traffic is as predicted") {
   std::erase_if(by_winograd.variants, std::not_fn(is_winograd));
   test::require_traffic(by_definition, layers());
   std::vector<conv::ConvLayer> both = layers();
-  const std::vector<conv::ConvLayer> more = winograd_layers();
+  const std::vector<conv::ConvLayer> more = test::tiled_layers();
   both.insert(both.end(), more.begin(), more.end());
   test::require_traffic(by_winograd, both);
 }

@@ -1,6 +1,7 @@
 // What implicit_gemm must cost in memory traffic, worked out from the method.
 #include <algorithm>
 
+#include "common/convolve/cells.hpp"
 #include "common/convolve/implicit_gemm/plan.hpp"
 #include "common/harness/families/conv2d.hpp"
 #include "common/harness/traffic/tally.hpp"
@@ -64,15 +65,6 @@ class Gemm {
     }
   }
 
-  // The column's image, and the cell that the tap (r, s) has there in channel 0; kNoCell for a ghost.
-  std::int64_t cell_of(std::int64_t m, int r, int s) const {
-    const std::int64_t pq = m % outputs_;
-    const std::int64_t h = pq / layer_.Q() * layer_.stride_h() - layer_.padding_h() + r;
-    const std::int64_t w = pq % layer_.Q() * layer_.stride_w() - layer_.padding_w() + s;
-    if (h < 0 || h >= layer_.H() || w < 0 || w >= layer_.W()) return kNoCell;
-    return m / outputs_ * layer_.C() * map_ + h * layer_.W() + w;
-  }
-
   // All channels of one tap, for all tiles of filters.
   void cells(std::int64_t first_column, int r, int s) {
     const std::int64_t full = layer_.C() / kQuad, rest = layer_.C() % kQuad;
@@ -82,13 +74,13 @@ class Gemm {
                              [&](std::int64_t l) {
                                const std::int64_t m =
                                    std::min(first_column + l % 8 * 4, columns_ - 4);
-                               return cell_of(m, 0, 0) + l / 8 * map_;
+                               return cell_of(layer_, m, 0, 0) + l / 8 * map_;
                              }),
                   all);
       return;
     }
     const Lanes column = lanes({0, kWarpSize}, [&](std::int64_t l) {
-      return cell_of(std::min(first_column + l, columns_ - 1), r, s);
+      return cell_of(layer_, std::min(first_column + l, columns_ - 1), r, s);
     });
     const Times last = behind(full * kQuad * map_) * filter_tiles_;
     if (column.empty()) return;

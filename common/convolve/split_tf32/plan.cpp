@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/conv/quotient.hpp"
+#include "common/convolve/cells.hpp"
 #include "common/harness/traffic/tally.hpp"
 
 namespace halo::convolve {
@@ -26,16 +27,6 @@ double time_of(const SplitShape& shape, const SplitPlan& plan, int sms) {
 constexpr int kThreadsPerFilter = 2;
 constexpr int kFragments = 4;
 constexpr int kStepsOfStage = kStagePieces * kPieceChannels / 8;
-
-// The cell of channel 0 that the tap (r, s) meets for output m of all images, or none.
-std::int64_t cell_of(const ConvLayer& layer, std::int64_t m, int r, int s) {
-  const std::int64_t map = std::int64_t{layer.P()} * layer.Q();
-  const std::int64_t n = m / map;
-  const std::int64_t h = m % map / layer.Q() * layer.stride_h() - layer.padding_h() + r;
-  const std::int64_t w = m % map % layer.Q() * layer.stride_w() - layer.padding_w() + s;
-  if (h < 0 || h >= layer.H() || w < 0 || w >= layer.W()) return kNoCell;
-  return (n * layer.C() * layer.H() + h) * layer.W() + w;
-}
 
 // What the warps of a block read of one stage on chip, and write of their sums: the same for all.
 void add_warps(Tally& tally, std::int64_t stages, std::int64_t warps) {

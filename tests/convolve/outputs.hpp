@@ -1,0 +1,54 @@
+// What a variant of a method computes, its filters packed before.
+#pragma once
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "common/harness/families/conv2d.hpp"
+#include "tests/catch.hpp"
+#include "tests/stages/stage.hpp"
+
+namespace halo::test {
+
+// From 1 to 2, so that roundings towards zero add up.
+inline std::vector<float> positive_values(std::int64_t count, std::mt19937_64& random) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = 1 + static_cast<float>(random() % (1 << 23)) * 0x1p-23f;
+  return values;
+}
+
+// Skips where the GPU's plan refuses the layer.
+inline std::vector<float> outputs_of(const Conv2dVariant& variant, const conv::ConvLayer& layer,
+                                     const std::vector<float>& input,
+                                     const std::vector<float>& filters, bool overlaps = false) {
+  const auto backend = usable_backend();
+  if (!variant.refuses(layer).empty()) skip(variant.refuses(layer));
+  const auto floats = [&](const auto& of) {
+    return static_cast<std::size_t>(std::max<std::int64_t>(of ? of(layer) : 0, 1));
+  };
+  Array on_input(*backend, input.size()), on_filters(*backend, filters.size());
+  Array packed(*backend, floats(variant.packed_floats));
+  Array workspace(*backend, floats(variant.workspace_floats));
+  Array output(*backend, static_cast<std::size_t>(layer.output_size()));
+  on_input.write(input);
+  on_filters.write(filters);
+  CHECK(backend->run([&] { return variant.pack(on_filters.data(), packed.data(), layer); })
+            .error.empty());
+  CHECK(backend
+            ->run([&] {
+              return variant.launch({.layer = layer,
+                                     .input = on_input.data(),
+                                     .filters = on_filters.data(),
+                                     .output = output.data(),
+                                     .workspace = workspace.data(),
+                                     .packed = packed.data(),
+                                     .overlaps = overlaps});
+            })
+            .error.empty());
+  std::vector<float> found(output.size());
+  output.read(found);
+  return found;
+}
+
+}  // namespace halo::test

@@ -276,10 +276,15 @@ Measure extra_memory() {
           {}};
 }
 
+namespace {
+
+constexpr const char* kCopied = "bytes copied by the call";
+
+}  // namespace
+
 Measure copied_bytes() {
-  return {"bytes copied by the call",
-          [](const Cost& cost, double) { return static_cast<double>(cost.copied_bytes); },
-          {}};
+  return {
+      kCopied, [](const Cost& cost, double) { return static_cast<double>(cost.copied_bytes); }, {}};
 }
 
 std::int64_t sectors_of_warp(const std::function<std::int64_t(std::int64_t lane)>& cell_of) {
@@ -477,6 +482,16 @@ class ExerciseProblem final : public AnyProblem {
 
 // ---- What came of it ----
 
+namespace {
+
+// Whole numbers whole, others with four digits.
+std::string figure(double value) {
+  const auto whole = static_cast<std::int64_t>(value);
+  return static_cast<double>(whole) == value ? with_commas(whole) : rounded(value, 4);
+}
+
+}  // namespace
+
 constexpr const char* kWithoutKernel =
     "no kernel was launched: the outputs are right, and were computed elsewhere";
 
@@ -506,6 +521,7 @@ struct Check::State {
       const int error = backend.call(inputs_of(call), parts_of(call), cells, numbers);
       const Observation& seen = backend.last();
       if (seen.error.empty() && seen.cost.launches.empty()) without_kernel = true;
+      if (too_few_bytes.empty()) too_few_bytes = elements_for_bytes(numbers, seen.cost);
       return error;
     };
     groups = contract.groups;
@@ -516,6 +532,19 @@ struct Check::State {
         groups.back().problems.push_back(contract.draw(random.bits() >> 1));
       }
     }
+  }
+
+  // Of a call that copies as many bytes as its masks have elements: that it does. Else empty.
+  std::string elements_for_bytes(const Numbers& numbers, const Cost& cost) const {
+    for (const Limit& limit : contract.besides) {
+      if (limit.measure.what != kCopied || cost.copied_bytes == 0) continue;
+      const double usual = limit.usual(Given(contract.numbers, numbers));
+      const auto copied = static_cast<double>(cost.copied_bytes);
+      if (copied * sizeof(float) != usual) continue;
+      return "Bytes or elements? The call copies " + figure(copied) +
+             " bytes, and its masks have " + figure(usual) + ": sizeof is missing";
+    }
+    return {};
   }
 
   static std::string words(const RemoteBackend::Parameters& parameters) {
@@ -568,6 +597,7 @@ struct Check::State {
     Row row = empty_row(name);
     Progress silent;
     without_kernel = false;
+    too_few_bytes.clear();
     check_trials(variant, backend, trials, seed, row, silent);
     if (!backend.hindrance().empty()) {
       row = empty_row(name);
@@ -580,6 +610,9 @@ struct Check::State {
         row.check.reason = kWithoutKernel;
       }
       row.check.diagnosis.pattern = "no kernel was launched";
+    }
+    if (row.check.outcome == Outcome::bad && !too_few_bytes.empty()) {
+      row.check.diagnosis.pattern = too_few_bytes;
     }
     return row;
   }
@@ -629,6 +662,7 @@ struct Check::State {
   std::uint64_t seed;
   AnyVariant variant;
   bool without_kernel = false;  // a call of the last row did without
+  std::string too_few_bytes;    // of the first call of the last row that copied elements for bytes
   std::vector<Group> groups;
   conv::Random of_hidden{~seed};  // the problems that are drawn for hidden cases
   std::map<std::string, Row> rows;
@@ -795,12 +829,6 @@ Verdict Check::safe(const std::vector<std::string>& kinds) {
 }
 
 namespace {
-
-// Whole numbers whole, others with four digits.
-std::string figure(double value) {
-  const auto whole = static_cast<std::int64_t>(value);
-  return static_cast<double>(whole) == value ? with_commas(whole) : rounded(value, 4);
-}
 
 // The line that has most of these counters.
 void find_line(const std::vector<LineCounts>& lines, const Measure& measure, double total,

@@ -106,7 +106,9 @@ std::string finding_text(const Hazard& hazard, const TableOptions& options) {
   if (hazard.count > 1) head += ", " + count_of(hazard.count, "time");
   Quoted quoted(options);
   std::string who;
-  if (hazard.kind != "stray_write") {
+  // A copy that the host asked for is nobody's of a block.
+  const bool is_of_host = hazard.kind == "invalid_copy" && !hazard.message.starts_with("thread ");
+  if (hazard.kind != "stray_write" && !is_of_host) {
     who = "thread " + thread_text(hazard.thread) + " of block " + thread_text(hazard.block);
   }
   if (hazard.call_line > 0) {

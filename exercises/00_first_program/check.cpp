@@ -355,7 +355,8 @@ Judged is_right(const Problem& problem, const Ended& ended) {
   if (ended.status != 0 || ended.signal != 0) {
     // What is wrong in a kernel is told with its line.
     if (ended.report && !hazards_of(*ended.report).empty()) {
-      return wrong("a kernel is not safe: " + words_of_kind(hazards_of(*ended.report)[0].kind));
+      const std::string kind = hazards_of(*ended.report)[0].kind;
+      return wrong((kind == "invalid_copy" ? "" : "a kernel is not safe: ") + words_of_kind(kind));
     }
     return wrong("it " + ended.how() + (ended.errors.empty() ? "" : ": " + ended.errors[0]) +
                  (ended.explained.empty() ? "" : " (" + ended.explained + ")"));
@@ -376,8 +377,10 @@ Judged is_right(const Problem& problem, const Ended& ended) {
     char* end = nullptr;
     const double found = std::strtod(lines[line].c_str(), &end);
     if (end == lines[line].c_str() || *end != '\0' || !(std::fabs(found - expected) <= bound)) {
-      return wrong("y[" + std::to_string(i) + "] is " + lines[line].substr(0, 40) + ", should be " +
-                   number_text(expected));
+      return wrong(
+          "y[" + std::to_string(i) + "] is " + lines[line].substr(0, 40) + ", should be " +
+          number_text(expected) +
+          (found == y_at(i) ? "; it is what y was before: is the result copied back?" : ""));
     }
   }
   return {};

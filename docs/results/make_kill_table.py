@@ -137,7 +137,7 @@ Each has one mistake; its mended form is the right one.
 ## Attacks on the grader
 
 Hostile submissions, each graded as any other, in a sandbox. Those with points do some of it as asked: a right file that also
-does something it should not, or an exercise whose counts are made in the student's own process (01). [What each does, and what it is
+does something it should not, or a right one that only seems to keep to the lesson. [What each does, and what it is
 told](attacks.csv).
 
 """

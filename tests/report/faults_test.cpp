@@ -127,6 +127,22 @@ TEST_CASE("a barrier that not all reach is told before the races that it makes")
   CHECK(text.find("missed barrier: tile") < text.find("race: tile"));
 }
 
+TEST_CASE("a copy that the host asked for is no thread's, one of a kernel's is") {
+  const Sources sources;
+  Row row = wrong();
+  row.hazards.outcome = Outcome::bad;
+  row.hazards.findings = {race()};
+  Hazard& hazard = row.hazards.findings[0];
+  hazard.kind = "invalid_copy";
+  hazard.other_file.clear();
+  const std::string of_thread = "    2 |   tile[s] = input[k];  thread 1 of block 0\n";
+  CHECK_THAT(all_faults({row}, sources.options()), contains(of_thread));
+  hazard.message =
+      "cudaMemcpyHostToDevice, but the destination is a host pointer. Turn them round.";
+  CHECK_THAT(all_faults({row}, sources.options()),
+             contains("    2 |   tile[s] = input[k]") && !contains("thread 1"));
+}
+
 TEST_CASE("where the source cannot be read the place is named") {
   Row row = wrong();
   row.hazards.outcome = Outcome::bad;

@@ -150,6 +150,18 @@ TEST_CASE("kernels launch kernels, which run when they have ended", "[simt]") {
   CHECK(outcome.status == 0);
 }
 
+TEST_CASE("several devices have memory, variables and streams of their own", "[simt]") {
+  const Workbench bench;
+  bench.build("devices.cu");
+  const Outcome outcome = bench.run("SIMT_DEVICES=2 ./program");
+  CHECK(outcome.out == "all right\n");
+  CHECK(outcome.err ==
+        "simt: cudaLaunchKernel: the stream is of device 0, and cudaSetDevice has chosen device 1\n"
+        "simt: cudaEventRecord: the event was created on device 0, the stream is of device 1\n");
+  CHECK(outcome.status == 0);
+  CHECK_THAT(bench.run("SIMT_DEVICES=0 ./program").err, contains("from 1 to 16"));
+}
+
 TEST_CASE("a program loads device code while it runs", "[simt]") {
   const Workbench bench;
   bench.build("library.cu");

@@ -187,6 +187,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
         return "A pointer to a function must hold the address of a __device__ function, taken in "
                "device code.";
       }
+      if (remedy == Remedy::peer) {
+        return "Open it before the launch: with the kernel's device chosen by cudaSetDevice, call "
+               "cudaDeviceEnablePeerAccess() for the other; or copy it over by cudaMemcpyPeer.";
+      }
       return "Pass a pointer from cudaMalloc; a host pointer or a null pointer cannot be used in a "
              "kernel.";
     case Hazard::uninitialized_shared_read:

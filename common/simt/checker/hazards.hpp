@@ -73,6 +73,7 @@ enum class Remedy : std::uint8_t {
   bulk_load,          // what it brings is used too early
   bulk_reuse,         // it brings something to where others may still read
   bulk_source,        // what it takes is overwritten too early
+  peer,               // memory of another device
 };
 
 // What the reader should do about it: one sentence or two.

@@ -1,11 +1,13 @@
 #include "common/simt/cudart/allocations.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <new>
 #include <vector>
 
 #include "common/simt/cudart/current_gpu.hpp"
+#include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/host_access.hpp"
 #include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/cudart/recording.hpp"
@@ -39,8 +41,9 @@ constexpr std::size_t kMostCheckerBytes = std::size_t{4} << 30;
 struct Blocks {
   std::map<std::uint64_t, Block> live;
   std::map<std::uint64_t, Block> freed;  // the last at each address
-  std::size_t of_device = 0;             // bytes
+  std::map<int, std::size_t> of_device;  // bytes
   std::size_t of_heap = 0;
+  std::map<int, GraphMemory> of_graphs;
   int serial = 0;
 };
 Blocks& all() {
@@ -56,7 +59,7 @@ bool is_variable(MemoryKind kind) {
 // Throws std::bad_alloc if the GPU has not so many bytes left.
 void expect_room(std::size_t bytes) {
   const std::size_t capacity = current_gpu().memory_bytes;
-  if (bytes > capacity || all().of_device > capacity - bytes) throw std::bad_alloc();
+  if (bytes > capacity || bytes_in_use() > capacity - bytes) throw std::bad_alloc();
 }
 
 std::size_t whole_units(std::size_t bytes) {
@@ -71,8 +74,14 @@ void add(Block block) {
   if (!is_variable(block.kind) && block.kind != MemoryKind::heap) {
     block.callers = callers_of_runtime();
   }
-  if (block.is_of_device()) blocks.of_device += block.bytes;
+  block.device = current_device();
+  if (block.is_of_device()) blocks.of_device[block.device] += block.bytes;
   if (block.kind == MemoryKind::heap) blocks.of_heap += block.bytes;
+  if (block.kind == MemoryKind::graph) {
+    GraphMemory& its = graph_memory();
+    its.reserved += block.bytes;
+    its.most_reserved = std::max(its.most_reserved, its.reserved);
+  }
   blocks.freed.erase(block.begin);
   if (is_recording()) note_allocation(block);
   blocks.live[block.begin] = std::move(block);
@@ -219,7 +228,7 @@ bool release(std::uint64_t address) {
     memory_checker().initialised().forget_sparse(address, whole_units(block.bytes));
   }
   arena().free(address);
-  if (block.is_of_device()) blocks.of_device -= block.bytes;
+  if (block.is_of_device()) blocks.of_device[block.device] -= block.bytes;
   if (block.kind == MemoryKind::heap) blocks.of_heap -= block.bytes;
   blocks.freed[address] = std::move(block);
   blocks.live.erase(found);
@@ -258,8 +267,18 @@ std::vector<Block> blocks() {
   return result;
 }
 
-std::size_t bytes_in_use() { return all().of_device; }
+std::size_t bytes_in_use() { return all().of_device[current_device()]; }
 std::size_t heap_bytes_in_use() { return all().of_heap; }
+GraphMemory& graph_memory() { return all().of_graphs[current_device()]; }
+
+void take_graph_memory(const void* pointer, bool is_taken) {
+  const Block* const block = block_at(pointer);
+  if (block == nullptr || block->kind != MemoryKind::graph || block->is_taken == is_taken) return;
+  all().live.at(block->begin).is_taken = is_taken;
+  GraphMemory& its = graph_memory();
+  its.taken += is_taken ? block->bytes : 0 - block->bytes;
+  its.most_taken = std::max(its.most_taken, its.taken);
+}
 int allocations_made() { return all().serial; }
 
 std::byte* reach(std::uint64_t address) { return arena().host(address); }

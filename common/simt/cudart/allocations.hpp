@@ -29,8 +29,10 @@ struct Block {
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
+  int device = 0;  // that has it, or used it first
   bool is_sparse = false;
-  int serial = 0;  // 1 for the first that the program asked for; 0 of variables
+  bool is_taken = false;  // of a graph: between its nodes that allocate it and free it
+  int serial = 0;         // 1 for the first that the program asked for; 0 of variables
   std::string given_name = {};
   std::vector<std::uintptr_t> callers = {};  // return addresses of the call, the innermost first
 
@@ -70,10 +72,18 @@ inline const Block* block_at(const void* pointer) {
 }
 /// The name of a block that is live or was freed; empty if there was none.
 std::string name_at(std::uint64_t begin);
-/// Live blocks that the program asked for, in that order, and how much device memory is taken.
+/// Live blocks that the program asked for, in that order, and how much memory of the current device is taken.
 std::vector<Block> blocks();
 std::size_t bytes_in_use();
 std::size_t heap_bytes_in_use();
+/// Of the current device's memory what graphs have, and what their launches have taken of it and not freed; now and at
+/// most since that was forgotten.
+struct GraphMemory {
+  std::size_t reserved = 0, taken = 0, most_reserved = 0, most_taken = 0;
+};
+GraphMemory& graph_memory();
+/// A node of a graph that runs allocates or frees it.
+void take_graph_memory(const void* pointer, bool is_taken);
 int allocations_made();
 
 /// Bytes of the arena that the host has written, or copied.

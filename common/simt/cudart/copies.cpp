@@ -13,6 +13,7 @@
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/arrays.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/graphs.hpp"
 #include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/cudart/module.hpp"
@@ -439,6 +440,19 @@ cudaError_t copy_from_symbol(const Issue& issue, void* to, const void* symbol, s
   return copy_bytes(issue, to, from, bytes, kind);
 }
 
+cudaMemcpy3DParms between_devices(const cudaMemcpy3DPeerParms& its) {
+  cudaMemcpy3DParms parameters{};
+  parameters.srcArray = its.srcArray;
+  parameters.srcPos = its.srcPos;
+  parameters.srcPtr = its.srcPtr;
+  parameters.dstArray = its.dstArray;
+  parameters.dstPos = its.dstPos;
+  parameters.dstPtr = its.dstPtr;
+  parameters.extent = its.extent;
+  parameters.kind = cudaMemcpyDefault;
+  return parameters;
+}
+
 }  // namespace
 
 Work copy_of(const cudaMemcpy3DParms& parameters, const char* by) {
@@ -601,7 +615,7 @@ cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, std::size
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            std::size_t bytes) {
   return call("cudaMemcpyPeer", [&] {
-    if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
+    if (!is_device(to_device) || !is_device(from_device)) return cudaErrorInvalidDevice;
     return copy_bytes("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDefault);
   });
 }
@@ -609,9 +623,24 @@ cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_d
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
                                 std::size_t bytes, cudaStream_t stream) {
   return work_on_stream("cudaMemcpyPeerAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
-    if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
+    if (!is_device(to_device) || !is_device(from_device)) return cudaErrorInvalidDevice;
     return copy_bytes({"cudaMemcpyPeerAsync", stream}, to, from, bytes, cudaMemcpyDefault);
   });
+}
+
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters) {
+  return call("cudaMemcpy3DPeer", [&] {
+    if (parameters == nullptr) return cudaErrorInvalidValue;
+    return copy_planes("cudaMemcpy3DPeer", between_devices(*parameters));
+  });
+}
+
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream) {
+  if (parameters == nullptr) return record(cudaErrorInvalidValue);
+  return work_on_stream("cudaMemcpy3DPeerAsync", stream, cudaGraphNodeTypeMemcpy,
+                        [its = between_devices(*parameters), stream] {
+                          return copy_planes({"cudaMemcpy3DPeerAsync", stream}, its);
+                        });
 }
 
 // ---- Memsets ----

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/settings.hpp"
 #include "common/simt/report/coverage.hpp"
 
@@ -35,8 +36,8 @@ void add(Ran& to, const Ran& more) {
 // Moves what launches of the module's kernels left out of their probes.
 Known& collect(Module& module) {
   Known& known = recorded().modules[&module];
-  for (Kernel* const kernel : all_kernels()) {
-    if (kernel->module != &module || kernel->probes() == nullptr) continue;
+  const auto take = [&](Kernel* kernel) {
+    if (kernel->module != &module || kernel->probes() == nullptr) return;
     const std::vector<std::uint8_t> flags = kernel->probes()->take();
     const machine::Code& code = kernel->code();
     for (std::size_t site = 0; site < flags.size(); ++site) {
@@ -44,6 +45,10 @@ Known& collect(Module& module) {
       if (known.recent.size() <= line) known.recent.resize(line + 1);
       known.recent[line] |= flags[site];
     }
+  };
+  for (int device = 0; is_device(device); ++device) {
+    const UseDevice use(device);
+    for (Kernel* const kernel : all_kernels()) take(kernel);
   }
   return known;
 }

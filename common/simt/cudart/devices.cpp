@@ -1,4 +1,4 @@
-// The one device, its properties, attributes and limits.
+// The devices, their properties, attributes and limits.
 #include "common/simt/cudart/devices.hpp"
 
 #include <cuda_runtime_api.h>
@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/arrays.hpp"
@@ -15,6 +17,7 @@
 #include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/recording.hpp"
+#include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/textures.hpp"
 #include "common/simt/cudart/timeline.hpp"
@@ -24,7 +27,14 @@ namespace {
 
 constexpr int kMostPitch = 2147483647;
 constexpr int kTexturePitchAlignment = 32;
-constexpr char kBusId[] = "0000:00:00.0";
+std::string bus_id(int device) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(device));
+  return text;
+}
+
+thread_local constinit int current = 0;
+std::set<std::pair<int, int>> open_peers;  // whose kernels may touch whose memory; under turn()
 
 // The extents of images that GPUs from compute capability 7.5 on take.
 void fill_images(cudaDeviceProp& p) {
@@ -52,8 +62,8 @@ void fill_images(cudaDeviceProp& p) {
   set(p.maxSurfaceCubemapLayered, {32768, 2046});
 }
 
-// What the simulator does not have (peers, ...) is 0.
-void fill(cudaDeviceProp& p) {
+// What the simulator does not have is 0.
+void fill(cudaDeviceProp& p, int device) {
   const halo::gpus::Gpu& gpu = current_gpu();
   p = {};
   std::snprintf(p.name, sizeof p.name, "%s (simulated)", gpu.driver_name);
@@ -93,10 +103,19 @@ void fill(cudaDeviceProp& p) {
   p.canUseHostPointerForRegisteredMem = 1;
   p.hostRegisterSupported = 1;
   p.memoryPoolsSupported = 1;
+  p.pciBusID = device;
   fill_images(p);
 }
 
 }  // namespace
+
+bool is_device(int device) { return device >= 0 && device < settings().devices; }
+int current_device() { return current; }
+UseDevice::UseDevice(int device) : before_(std::exchange(current, device)) {}
+UseDevice::~UseDevice() { current = before_; }
+bool may_access(int device, int other) {
+  return device == other || open_peers.contains({device, other});
+}
 
 int value_of(cudaDeviceAttr attribute) {
   const halo::gpus::Gpu& gpu = current_gpu();
@@ -213,7 +232,7 @@ extern "C" {
 cudaError_t cudaGetDeviceCount(int* count) {
   return query("cudaGetDeviceCount", [&] {
     if (count == nullptr) return cudaErrorInvalidValue;
-    *count = 1;
+    *count = settings().devices;
     return cudaSuccess;
   });
 }
@@ -221,22 +240,29 @@ cudaError_t cudaGetDeviceCount(int* count) {
 cudaError_t cudaGetDevice(int* device) {
   return query("cudaGetDevice", [&] {
     if (device == nullptr) return cudaErrorInvalidValue;
-    *device = 0;
+    *device = current;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaSetDevice(int device) {
   note_use_of_runtime();
-  return query("cudaSetDevice", [&] { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+  return query("cudaSetDevice", [&] {
+    if (!is_device(device)) return cudaErrorInvalidDevice;
+    current = device;
+    return cudaSuccess;
+  });
 }
 
-cudaError_t cudaInitDevice(int device, unsigned int, unsigned int) { return cudaSetDevice(device); }
+cudaError_t cudaInitDevice(int device, unsigned int, unsigned int) {
+  return query("cudaInitDevice",
+               [&] { return is_device(device) ? cudaSuccess : cudaErrorInvalidDevice; });
+}
 
 cudaError_t cudaSetValidDevices(int* devices, int count) {
   return query("cudaSetValidDevices", [&] {
     if (count < 0 || (count > 0 && devices == nullptr)) return cudaErrorInvalidValue;
-    return std::all_of(devices, devices + count, [](int one) { return one == 0; })
+    return std::all_of(devices, devices + count, [](int one) { return is_device(one); })
                ? cudaSuccess
                : cudaErrorInvalidDevice;
   });
@@ -269,8 +295,8 @@ cudaError_t cudaSetDeviceFlags(unsigned int flags) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return query("cudaGetDeviceProperties", [&] {
     if (properties == nullptr) return cudaErrorInvalidValue;
-    if (device != 0) return cudaErrorInvalidDevice;
-    fill(*properties);
+    if (!is_device(device)) return cudaErrorInvalidDevice;
+    fill(*properties, device);
     return cudaSuccess;
   });
 }
@@ -280,22 +306,24 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     if (value == nullptr || attribute < 1 || attribute >= cudaDevAttrMax) {
       return cudaErrorInvalidValue;
     }
-    if (device != 0) return cudaErrorInvalidDevice;
-    *value = value_of(attribute);
+    if (!is_device(device)) return cudaErrorInvalidDevice;
+    *value = attribute == cudaDevAttrPciBusId ? device : value_of(attribute);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceSynchronize() {
   return call("cudaDeviceSynchronize", [] {
-    timeline::host_waited_for_all();
+    timeline::host_waited_for_device(current);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceReset() {
   return query("cudaDeviceReset", [] {
-    for (const Block& block : blocks()) release(block.begin);
+    for (const Block& block : blocks()) {
+      if (block.device == current) release(block.begin);
+    }
     for (Kernel* const kernel : all_kernels()) {
       kernel->dynamic_shared_limit = -1;
       kernel->allows_large_clusters = false;
@@ -369,8 +397,8 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   return query("cudaDeviceGetPCIBusId", [&] {
     if (text == nullptr || length < 1) return cudaErrorInvalidValue;
-    if (device != 0) return cudaErrorInvalidDevice;
-    std::snprintf(text, static_cast<std::size_t>(length), "%s", kBusId);
+    if (!is_device(device)) return cudaErrorInvalidDevice;
+    std::snprintf(text, static_cast<std::size_t>(length), "%s", bus_id(device).c_str());
     return cudaSuccess;
   });
 }
@@ -378,28 +406,48 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return query("cudaDeviceGetByPCIBusId", [&] {
     if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
-    if (std::string(text) != kBusId) return cudaErrorInvalidDevice;
-    *device = 0;
-    return cudaSuccess;
+    for (int one = 0; is_device(one); ++one) {
+      if (bus_id(one) != text) continue;
+      *device = one;
+      return cudaSuccess;
+    }
+    return cudaErrorInvalidDevice;
   });
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   return query("cudaDeviceCanAccessPeer", [&] {
     if (can == nullptr) return cudaErrorInvalidValue;
-    if (device != 0 || peer != 0) return cudaErrorInvalidDevice;
-    *can = 0;
+    if (!is_device(device) || !is_device(peer)) return cudaErrorInvalidDevice;
+    *can = device != peer ? 1 : 0;
     return cudaSuccess;
   });
 }
 
-// There is no other device.
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) {
-  return call("cudaDeviceEnablePeerAccess", [] { return cudaErrorInvalidDevice; });
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device,
+                                      int peer) {
+  return query("cudaDeviceGetP2PAttribute", [&] {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    if (!is_device(device) || !is_device(peer) || device == peer) return cudaErrorInvalidDevice;
+    *value = attribute == cudaDevP2PAttrPerformanceRank ? 0 : 1;
+    return cudaSuccess;
+  });
 }
 
-cudaError_t cudaDeviceDisablePeerAccess(int) {
-  return call("cudaDeviceDisablePeerAccess", [] { return cudaErrorInvalidDevice; });
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags) {
+  return call("cudaDeviceEnablePeerAccess", [&] {
+    if (flags != 0) return cudaErrorInvalidValue;
+    if (!is_device(peer) || peer == current) return cudaErrorInvalidDevice;
+    return open_peers.insert({current, peer}).second ? cudaSuccess
+                                                     : cudaErrorPeerAccessAlreadyEnabled;
+  });
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  return call("cudaDeviceDisablePeerAccess", [&] {
+    if (!is_device(peer)) return cudaErrorInvalidDevice;
+    return open_peers.erase({current, peer}) != 0 ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
+  });
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {

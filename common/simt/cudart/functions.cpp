@@ -5,6 +5,7 @@
 
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/current_gpu.hpp"
+#include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/launches.hpp"
 #include "common/simt/cudart/module.hpp"
 
@@ -81,7 +82,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t function, cudaFuncAttribute attribute,
                                             int value, int device) {
-  if (device != 0) return record(cudaErrorInvalidDevice);
+  if (!is_device(device)) return record(cudaErrorInvalidDevice);
   return cudaFuncSetAttribute(function, attribute, value);
 }
 

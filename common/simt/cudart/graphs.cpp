@@ -218,6 +218,20 @@ cudaError_t set_up_allocation(Node& node, cudaMemAllocNodeParams* parameters) {
   parameters->dptr = reinterpret_cast<void*>(allocate(parameters->bytesize, MemoryKind::graph));
   node.parameters.memory = parameters->dptr;
   node.parameters.bytes = parameters->bytesize;
+  node.work = [taken = parameters->dptr] {
+    take_graph_memory(taken, true);
+    return cudaSuccess;
+  };
+  return cudaSuccess;
+}
+
+cudaError_t set_up_free(Node& node, void* pointer) {
+  if (block_at(pointer) == nullptr) return cudaErrorInvalidValue;
+  node.parameters.memory = pointer;
+  node.work = [pointer] {
+    take_graph_memory(pointer, false);
+    return cudaSuccess;
+  };
   return cudaSuccess;
 }
 
@@ -263,8 +277,9 @@ cudaError_t set_up_any(Node& node, cudaGraphNodeParams* parameters) {
       return set_up_child(node, parameters->graph.graph);
     case cudaGraphNodeTypeEmpty:
     case cudaGraphNodeTypeWaitEvent:
-    case cudaGraphNodeTypeMemFree:
       return cudaSuccess;
+    case cudaGraphNodeTypeMemFree:
+      return set_up_free(node, parameters->free.dptr);
     case cudaGraphNodeTypeEventRecord:
       return set_up_record(node, parameters->eventRecord.event);
     case cudaGraphNodeTypeConditional:
@@ -474,10 +489,7 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                     const cudaGraphNode_t* dependencies, std::size_t count,
                                     void* pointer) {
   return add("cudaGraphAddMemFreeNode", node, graph, dependencies, count, cudaGraphNodeTypeMemFree,
-             [&](Node& its) {
-               its.parameters.memory = pointer;
-               return block_at(pointer) != nullptr ? cudaSuccess : cudaErrorInvalidValue;
-             });
+             [&](Node& its) { return set_up_free(its, pointer); });
 }
 
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,

@@ -17,6 +17,7 @@
 #include "common/simt/cudart/close_watch.hpp"
 #include "common/simt/cudart/coverage.hpp"
 #include "common/simt/cudart/current_gpu.hpp"
+#include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/record.hpp"
@@ -435,6 +436,13 @@ cudaError_t launch(const void* function, const Launching& what) {
   const std::lock_guard lock(turn());
   if (is_to_fail("launch")) return record(cudaErrorLaunchOutOfResources);
   return call("cudaLaunchKernel", [&]() -> cudaError_t {
+    if (is_stream(what.stream) && device_of(what.stream) != current_device()) {
+      explain(
+          "stream of another device",
+          "cudaLaunchKernel: the stream is of device %d, and cudaSetDevice has chosen device %d",
+          device_of(what.stream), current_device());
+      return cudaErrorInvalidResourceHandle;
+    }
     NodeParameters kept;
     Work work;
     const cudaError_t error = prepare(function, what, work, kept);

@@ -1,11 +1,14 @@
 // cudaMalloc and its like, what is known of a pointer, and memory pools.
 #include <cuda_runtime_api.h>
+#include <unistd.h>
 
+#include <cstring>
 #include <map>
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/current_gpu.hpp"
+#include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/record.hpp"
@@ -40,7 +43,11 @@ cudaError_t allocate_on(cudaStream_t stream, void** pointer, std::size_t bytes) 
   if (!is_captured(stream)) return allocate_in_order(pointer, bytes, MemoryKind::device);
   const cudaError_t error = allocate_in_order(pointer, bytes, MemoryKind::graph);
   if (error != cudaSuccess) return error;
-  return enqueue(stream, cudaGraphNodeTypeMemAlloc, nullptr, {.memory = *pointer, .bytes = bytes});
+  const auto take = [taken = *pointer] {
+    take_graph_memory(taken, true);
+    return cudaSuccess;
+  };
+  return enqueue(stream, cudaGraphNodeTypeMemAlloc, take, {.memory = *pointer, .bytes = bytes});
 }
 
 // Rows of so many bytes, as far apart as rows of cudaMallocPitch lie. False if that is more than there is.
@@ -74,7 +81,10 @@ cudaError_t free_block(const char* name, void* pointer) {
   const Block* const block = block_at(address);
   const bool is_start = block != nullptr && block->begin == address;
   // What a graph allocates is there whenever it is launched.
-  if (is_start && block->kind == MemoryKind::graph) return cudaSuccess;
+  if (is_start && block->kind == MemoryKind::graph) {
+    take_graph_memory(pointer, false);
+    return cudaSuccess;
+  }
   if (is_start && (block->kind == MemoryKind::device || block->kind == MemoryKind::managed)) {
     release(address);
     return cudaSuccess;
@@ -91,6 +101,13 @@ cudaError_t free_block(const char* name, void* pointer) {
   }
   return cudaErrorInvalidValue;
 }
+
+// What a handle for other processes holds.
+struct Exported {
+  pid_t process;
+  std::uint64_t address;
+};
+static_assert(sizeof(Exported) <= sizeof(cudaIpcMemHandle_t));
 
 cudaMemPool_t default_pool() {
   static CUmemPoolHandle_st& pool = *new CUmemPoolHandle_st;
@@ -137,7 +154,7 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
 
 cudaError_t cudaFree(void* pointer) {
   return call("cudaFree", [&] {
-    timeline::host_waited_for_all();
+    timeline::host_waited_for_device(current_device());
     return free_block("cudaFree", pointer);
   });
 }
@@ -179,7 +196,7 @@ cudaError_t cudaFreeHost(void* pointer) {
     if (block == nullptr || block->begin != address || block->kind != MemoryKind::pinned) {
       return cudaErrorInvalidValue;
     }
-    timeline::host_waited_for_all();
+    timeline::host_waited_for_device(current_device());
     release(address);
     return cudaSuccess;
   });
@@ -260,6 +277,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     attributes->type = !block->is_of_device() ? cudaMemoryTypeHost
                        : is_managed           ? cudaMemoryTypeManaged
                                               : cudaMemoryTypeDevice;
+    attributes->device = block->device;
     attributes->devicePointer = address;
     if (is_managed || !block->is_of_device()) attributes->hostPointer = address;
     return cudaSuccess;
@@ -284,12 +302,96 @@ cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvi
   return cudaMemPrefetchAsync(pointer, bytes, location, 0, nullptr);
 }
 
+// ---- Memory of graphs, and of other processes ----
+
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute,
+                                           void* value) {
+  return query("cudaDeviceGetGraphMemAttribute", [&] {
+    if (!is_device(device)) return cudaErrorInvalidDevice;
+    if (value == nullptr || attribute > cudaGraphMemAttrReservedMemHigh) {
+      return cudaErrorInvalidValue;
+    }
+    const UseDevice use(device);
+    const GraphMemory& its = graph_memory();
+    *static_cast<std::uint64_t*>(value) =
+        attribute == cudaGraphMemAttrUsedMemCurrent       ? its.taken
+        : attribute == cudaGraphMemAttrUsedMemHigh        ? its.most_taken
+        : attribute == cudaGraphMemAttrReservedMemCurrent ? its.reserved
+                                                          : its.most_reserved;
+    return cudaSuccess;
+  });
+}
+
+// The greatest may be forgotten.
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute,
+                                           void* value) {
+  return query("cudaDeviceSetGraphMemAttribute", [&] {
+    if (!is_device(device)) return cudaErrorInvalidDevice;
+    const bool is_high =
+        attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
+    if (value == nullptr || !is_high || *static_cast<std::uint64_t*>(value) != 0) {
+      return cudaErrorInvalidValue;
+    }
+    const UseDevice use(device);
+    GraphMemory& its = graph_memory();
+    if (attribute == cudaGraphMemAttrUsedMemHigh) {
+      its.most_taken = its.taken;
+    } else {
+      its.most_reserved = its.reserved;
+    }
+    return cudaSuccess;
+  });
+}
+
+// A graph's memory is there for its next launch.
+cudaError_t cudaDeviceGraphMemTrim(int device) {
+  return query("cudaDeviceGraphMemTrim",
+               [&] { return is_device(device) ? cudaSuccess : cudaErrorInvalidDevice; });
+}
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
+  return call("cudaIpcGetMemHandle", [&] {
+    const Block* const block = block_at(pointer);
+    if (handle == nullptr || block == nullptr || block->kind != MemoryKind::device) {
+      return cudaErrorInvalidValue;
+    }
+    *handle = {};
+    const Exported exported{getpid(), block->begin};
+    std::memcpy(handle->reserved, &exported, sizeof exported);
+    return cudaSuccess;
+  });
+}
+
+// Each process simulates devices of its own.
+cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned int flags) {
+  return call("cudaIpcOpenMemHandle", [&] {
+    if (pointer == nullptr || flags != cudaIpcMemLazyEnablePeerAccess) return cudaErrorInvalidValue;
+    Exported exported;
+    std::memcpy(&exported, handle.reserved, sizeof exported);
+    if (exported.process != getpid()) {
+      explain("memory of another process",
+              "cudaIpcOpenMemHandle: the memory is of process %d, and only the process that has "
+              "allocated memory reaches it in the simulator",
+              static_cast<int>(exported.process));
+      return cudaErrorNotSupported;
+    }
+    if (block_at(exported.address) == nullptr) return cudaErrorInvalidResourceHandle;
+    *pointer = reinterpret_cast<void*>(exported.address);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaIpcCloseMemHandle(void* pointer) {
+  return call("cudaIpcCloseMemHandle",
+              [&] { return block_at(pointer) != nullptr ? cudaSuccess : cudaErrorInvalidValue; });
+}
+
 // ---- Pools ----
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return query("cudaDeviceGetDefaultMemPool", [&] {
     if (pool == nullptr) return cudaErrorInvalidValue;
-    if (device != 0) return cudaErrorInvalidDevice;
+    if (!is_device(device)) return cudaErrorInvalidDevice;
     *pool = default_pool();
     return cudaSuccess;
   });
@@ -301,7 +403,7 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   return query("cudaDeviceSetMemPool", [&] {
-    if (device != 0) return cudaErrorInvalidDevice;
+    if (!is_device(device)) return cudaErrorInvalidDevice;
     return pool != nullptr ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
@@ -375,8 +477,8 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
                                  cudaMemLocation* location) {
   return call("cudaMemPoolGetAccess", [&] {
     if (flags == nullptr || pool == nullptr || location == nullptr) return cudaErrorInvalidValue;
-    const bool is_device = location->type == cudaMemLocationTypeDevice && location->id == 0;
-    *flags = is_device ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+    const bool is_here = location->type == cudaMemLocationTypeDevice && is_device(location->id);
+    *flags = is_here ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
   });
 }

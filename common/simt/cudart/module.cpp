@@ -34,7 +34,9 @@ bool is_placed(const ptx::Variable& one) {
 // ---- Module ----
 
 Module::~Module() {
-  for (const std::uint64_t one : variables_) release(one);
+  for (const auto& [device, placed] : placed_) {
+    for (const std::uint64_t one : placed.variables) release(one);
+  }
 }
 
 const ptx::Module& Module::ptx() {
@@ -46,72 +48,80 @@ const ptx::Module& Module::ptx() {
   return *ptx_;
 }
 
-const machine::Addresses& Module::addresses() {
-  load();
-  return addresses_;
-}
+const machine::Addresses& Module::addresses() { return load().addresses; }
 
-std::uint64_t Module::constants_begin() {
-  load();
-  return constants_begin_;
-}
+std::uint64_t Module::constants_begin() { return load().constants_begin; }
 
-std::size_t Module::constants_bytes() {
-  load();
-  return constants_bytes_;
-}
+std::size_t Module::constants_bytes() { return load().constants_bytes; }
 
 std::uint64_t Module::address_of(const std::string& variable) {
-  load();
-  const auto found = addresses_.find(variable);
-  if (found == addresses_.end()) return 0;
+  const Placed& placed = load();
+  const auto found = placed.addresses.find(variable);
+  if (found == placed.addresses.end()) return 0;
   const ptx::Variable* const its = ptx_->variable(variable);
   const bool is_constant = its != nullptr && its->space == ptx::Space::constant;
-  return found->second + (is_constant ? constants_begin_ : 0);
+  return found->second + (is_constant ? placed.constants_begin : 0);
 }
 
-void Module::load() {
-  if (is_loaded_) return;
-  ptx();
-  is_loaded_ = true;
+Module::Placed& Module::load() {
+  const auto [found, is_new] = placed_.try_emplace(current_device());
+  if (!is_new) return found->second;
+  try {
+    ptx();
+  } catch (...) {
+    placed_.erase(found);
+    throw;
+  }
   if (is_recording()) note_module(*this, text_, is_linked_);
   const NotRecording parts;
-  place_variables();
-  set_initial_values();
+  place_variables(found->second);
+  set_initial_values(found->second);
+  return found->second;
 }
 
-void Module::place_variables() {
+void Module::place_variables(Placed& placed) {
+  const auto managed_elsewhere = [&](const std::string& name) -> std::uint64_t {
+    for (const auto& [device, other] : placed_) {
+      const auto found = other.addresses.find(name);
+      if (&other != &placed && found != other.addresses.end()) return found->second;
+    }
+    return 0;
+  };
   std::uint64_t constants = 0;
   for (const ptx::Variable& one : ptx_->variables) {
     if (!is_placed(one)) continue;
     if (one.space == ptx::Space::constant) {
       constants = ptx::place_behind(constants, one.align);
-      addresses_[one.name] = constants;
+      placed.addresses[one.name] = constants;
       constants += static_cast<std::uint64_t>(one.bytes);
+    } else if (const std::uint64_t there = one.is_managed ? managed_elsewhere(one.name) : 0;
+               there != 0) {
+      placed.addresses[one.name] = there;
     } else {
       const MemoryKind kind = one.is_managed ? MemoryKind::managed_variable : MemoryKind::variable;
-      variables_.push_back(
+      placed.variables.push_back(
           allocate(static_cast<std::size_t>(one.bytes), kind, ptx::variable_name(one.name)));
-      addresses_[one.name] = variables_.back();
+      placed.addresses[one.name] = placed.variables.back();
     }
   }
-  constants_bytes_ = static_cast<std::size_t>(constants);
+  placed.constants_bytes = static_cast<std::size_t>(constants);
   if (constants == 0) return;
-  constants_begin_ = allocate(constants_bytes_, MemoryKind::variable, "constant memory");
-  variables_.push_back(constants_begin_);
+  placed.constants_begin =
+      allocate(placed.constants_bytes, MemoryKind::variable, "constant memory");
+  placed.variables.push_back(placed.constants_begin);
 }
 
-void Module::set_initial_values() {
+void Module::set_initial_values(const Placed& placed) {
   for (const ptx::Variable& one : ptx_->variables) {
-    if (!is_placed(one)) continue;
+    if (!is_placed(one) || (one.is_managed && placed_.size() > 1)) continue;
     std::byte* const its = reach(address_of(one.name));
     std::memset(its, 0, static_cast<std::size_t>(one.bytes));
     std::memcpy(its, one.initial.data(), one.initial.size());
     for (const ptx::Relocation& there : one.relocations) {
       // A symbol of constant memory is told by its offset, but in the generic space by its address.
-      const auto found = addresses_.find(there.symbol);
+      const auto found = placed.addresses.find(there.symbol);
       const ptx::Function* const function = ptx_->function(there.symbol);
-      if (found == addresses_.end() && function == nullptr) continue;
+      if (found == placed.addresses.end() && function == nullptr) continue;
       std::uint64_t value = function != nullptr ? machine::address_of_function(*ptx_, *function)
                             : there.generic     ? address_of(there.symbol)
                                                 : found->second;
@@ -125,31 +135,31 @@ void Module::set_initial_values() {
 
 const ptx::Function* Kernel::function() { return module->ptx().function(symbol); }
 
-const machine::Code& Kernel::code() {
-  if (code_ == nullptr) {
-    const ptx::Function* const its = function();
-    if (its == nullptr) throw machine::Unsupported("the program's PTX has no kernel " + symbol);
-    code_ = machine::decode(module->ptx(), *its, module->addresses());
-  }
-  return *code_;
-}
+const machine::Code& Kernel::code() { return code_to_debug(); }
 
 machine::Code& Kernel::code_to_debug() {
-  code();
-  return *code_;
+  std::unique_ptr<machine::Code>& its = here().code;
+  if (its == nullptr) {
+    const ptx::Function* const text = function();
+    if (text == nullptr) throw machine::Unsupported("the program's PTX has no kernel " + symbol);
+    its = machine::decode(module->ptx(), *text, module->addresses());
+  }
+  return *its;
 }
 
 machine::Probes& Kernel::make_probes() {
-  code();
-  if (probes_ == nullptr) probes_ = std::make_unique<machine::Probes>(*code_);
-  return *probes_;
+  machine::Code& its = code_to_debug();
+  std::unique_ptr<machine::Probes>& probes = here().probes;
+  if (probes == nullptr) probes = std::make_unique<machine::Probes>(its);
+  return *probes;
 }
 
 const checker::Facts& Kernel::facts() {
-  if (facts_ == nullptr) {
-    facts_ = std::make_unique<checker::Facts>(checker::facts_of(module->ptx(), code()));
+  std::unique_ptr<const checker::Facts>& facts = here().facts;
+  if (facts == nullptr) {
+    facts = std::make_unique<checker::Facts>(checker::facts_of(module->ptx(), code()));
   }
-  return *facts_;
+  return *facts;
 }
 
 // ---- What is registered ----

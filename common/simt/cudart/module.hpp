@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/simt/checker/facts.hpp"
+#include "common/simt/cudart/devices.hpp"
 #include "common/simt/machine/code.hpp"
 #include "common/simt/machine/probes.hpp"
 #include "common/simt/ptx/module.hpp"
@@ -28,7 +29,8 @@ class Module {
 
   /// Throws NoPtx or ptx::ParseError, each time.
   const ptx::Module& ptx();
-  /// Where its global and constant variables are, as machine::decode() wants it.
+  /// Where its global and constant variables are on the current device, as machine::decode() wants it: each has its own, but
+  /// for managed ones.
   const machine::Addresses& addresses();
   /// The device address of a variable, also of one in constant memory; 0: it has none of that name.
   std::uint64_t address_of(const std::string& variable);
@@ -37,22 +39,25 @@ class Module {
   std::size_t constants_bytes();
 
  private:
-  void load();
-  void place_variables();
-  void set_initial_values();
+  // On a device.
+  struct Placed {
+    machine::Addresses addresses;
+    std::vector<std::uint64_t> variables;  // device memory of its own
+    std::uint64_t constants_begin = 0;
+    std::size_t constants_bytes = 0;
+  };
+  Placed& load();
+  void place_variables(Placed& placed);
+  void set_initial_values(const Placed& placed);
 
   const void* wrapper_ = nullptr;
   std::string text_;  // its PTX, where nothing else has it
   bool is_linked_ = false;
   std::unique_ptr<const ptx::Module> ptx_;
-  bool is_loaded_ = false;  // its variables are there
-  machine::Addresses addresses_;
-  std::vector<std::uint64_t> variables_;  // device memory of its own
-  std::uint64_t constants_begin_ = 0;
-  std::size_t constants_bytes_ = 0;
+  std::map<int, Placed> placed_;  // by device; on none before it is loaded there
 };
 
-/// A kernel as host code knows it.
+/// A kernel as host code knows it. Its code names addresses of variables, so each device has its own.
 struct Kernel {
   Module* module = nullptr;
   std::string symbol;             // mangled, as PTX names it
@@ -67,15 +72,19 @@ struct Kernel {
   machine::Code& code_to_debug();
   const checker::Facts& facts();
   /// Made when they are first wanted; null until then.
-  machine::Probes* probes() { return probes_.get(); }
+  machine::Probes* probes() { return here().probes.get(); }
   machine::Probes& make_probes();
   /// Null if the module has no such kernel. Throws what Module::ptx() does.
   const ptx::Function* function();
 
  private:
-  std::unique_ptr<machine::Code> code_;
-  std::unique_ptr<machine::Probes> probes_;
-  std::unique_ptr<const checker::Facts> facts_;
+  struct Decoded {
+    std::unique_ptr<machine::Code> code;
+    std::unique_ptr<machine::Probes> probes;
+    std::unique_ptr<const checker::Facts> facts;
+  };
+  Decoded& here() { return decoded_[current_device()]; }
+  std::map<int, Decoded> decoded_;  // by device
 };
 
 /// A __device__, __constant__ or __managed__ variable as host code knows it: by the address of its shadow.

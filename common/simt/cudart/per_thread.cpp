@@ -152,6 +152,15 @@ cudaError_t cudaMemcpy3DAsync_ptsz(const cudaMemcpy3DParms* parameters, cudaStre
   return cudaMemcpy3DAsync(parameters, of_thread(stream));
 }
 
+cudaError_t cudaMemcpy3DPeerAsync_ptsz(const cudaMemcpy3DPeerParms* parameters,
+                                       cudaStream_t stream) {
+  return cudaMemcpy3DPeerAsync(parameters, of_thread(stream));
+}
+
+cudaError_t cudaMemcpy3DPeer_ptds(const cudaMemcpy3DPeerParms* parameters) {
+  return cudaMemcpy3DPeer(parameters);
+}
+
 cudaError_t cudaMemcpy3D_ptds(const cudaMemcpy3DParms* parameters) {
   return cudaMemcpy3D(parameters);
 }

@@ -13,14 +13,10 @@ cudaError_t cudaArrayGetSparseProperties() { return refused(__func__); }
 cudaError_t cudaDestroyExternalMemory() { return refused(__func__); }
 cudaError_t cudaDestroyExternalSemaphore() { return refused(__func__); }
 cudaError_t cudaDeviceFlushGPUDirectRDMAWrites() { return refused(__func__); }
-cudaError_t cudaDeviceGetGraphMemAttribute() { return refused(__func__); }
 cudaError_t cudaDeviceGetHostAtomicCapabilities() { return refused(__func__); }
 cudaError_t cudaDeviceGetNvSciSyncAttributes() { return refused(__func__); }
 cudaError_t cudaDeviceGetP2PAtomicCapabilities() { return refused(__func__); }
-cudaError_t cudaDeviceGetP2PAttribute() { return refused(__func__); }
-cudaError_t cudaDeviceGraphMemTrim() { return refused(__func__); }
 cudaError_t cudaDeviceRegisterAsyncNotification() { return refused(__func__); }
-cudaError_t cudaDeviceSetGraphMemAttribute() { return refused(__func__); }
 cudaError_t cudaDeviceUnregisterAsyncNotification() { return refused(__func__); }
 cudaError_t cudaEGLStreamConsumerAcquireFrame() { return refused(__func__); }
 cudaError_t cudaEGLStreamConsumerConnect() { return refused(__func__); }
@@ -86,11 +82,8 @@ cudaError_t cudaGraphicsVDPAURegisterOutputSurface() { return refused(__func__);
 cudaError_t cudaGraphicsVDPAURegisterVideoSurface() { return refused(__func__); }
 cudaError_t cudaImportExternalMemory() { return refused(__func__); }
 cudaError_t cudaImportExternalSemaphore() { return refused(__func__); }
-cudaError_t cudaIpcCloseMemHandle() { return refused(__func__); }
 cudaError_t cudaIpcGetEventHandle() { return refused(__func__); }
-cudaError_t cudaIpcGetMemHandle() { return refused(__func__); }
 cudaError_t cudaIpcOpenEventHandle() { return refused(__func__); }
-cudaError_t cudaIpcOpenMemHandle() { return refused(__func__); }
 cudaError_t cudaLibraryGetUnifiedFunction() { return refused(__func__); }
 cudaError_t cudaLogsCurrent() { return refused(__func__); }
 cudaError_t cudaLogsDumpToFile() { return refused(__func__); }
@@ -114,10 +107,6 @@ cudaError_t cudaMemRangeGetAttributes() { return refused(__func__); }
 cudaError_t cudaMemSetMemPool() { return refused(__func__); }
 cudaError_t cudaMemcpy3DBatchAsync() { return refused(__func__); }
 cudaError_t cudaMemcpy3DBatchAsync_ptsz() { return refused(__func__); }
-cudaError_t cudaMemcpy3DPeer() { return refused(__func__); }
-cudaError_t cudaMemcpy3DPeerAsync() { return refused(__func__); }
-cudaError_t cudaMemcpy3DPeerAsync_ptsz() { return refused(__func__); }
-cudaError_t cudaMemcpy3DPeer_ptds() { return refused(__func__); }
 cudaError_t cudaMemcpyArrayToArray() { return refused(__func__); }
 cudaError_t cudaMemcpyArrayToArray_ptds() { return refused(__func__); }
 cudaError_t cudaMemcpyBatchAsync() { return refused(__func__); }

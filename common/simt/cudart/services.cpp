@@ -11,6 +11,7 @@
 #include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/operations.hpp"
+#include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/watch.hpp"
 
 namespace simt::cudart {
@@ -283,9 +284,9 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
                       its[8]);
     }
     case Service::device:
-      return call.put(its[0], 0) ? cudaSuccess : cudaErrorInvalidValue;
+      return call.put(its[0], current_device()) ? cudaSuccess : cudaErrorInvalidValue;
     case Service::device_count:
-      return call.put(its[0], 1) ? cudaSuccess : cudaErrorInvalidValue;
+      return call.put(its[0], settings().devices) ? cudaSuccess : cudaErrorInvalidValue;
     case Service::device_attribute:
       return call.put(its[0], value_of(static_cast<cudaDeviceAttr>(its[1])))
                  ? cudaSuccess

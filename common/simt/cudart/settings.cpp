@@ -126,6 +126,7 @@ Settings& settings() {
     unsigned cores = std::thread::hardware_concurrency();
     s->threads =
         static_cast<unsigned>(number_from_environment("SIMT_THREADS", cores ? cores : 1, 1024));
+    s->devices = static_cast<int>(number_from_environment("SIMT_DEVICES", 1, kMostDevices));
     s->step_limit = number_from_environment("SIMT_STEP_LIMIT", 2'000'000'000, UINT64_MAX / 2);
     s->watchdog_seconds = static_cast<double>(number_from_environment("SIMT_WATCHDOG", 60, 86400));
     if (const char* text = std::getenv("SIMT_REPORT")) s->report_path = report_path(text);

@@ -23,9 +23,12 @@ enum Check : unsigned {
   kCheckAll = 31,
 };
 
+inline constexpr int kMostDevices = 16;
+
 struct Settings {
   std::atomic<unsigned> checks{kCheckAll};
   unsigned threads = 1;          // OS threads that run blocks
+  int devices = 1;               // that the program sees
   std::uint64_t step_limit = 0;  // logged events of a block without progress before it is 'endless'
   double watchdog_seconds = 0;   // a kernel with no sign of life for this long is ended
   std::string report_path;       // empty: no report

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -11,6 +12,8 @@
 #include <vector>
 
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/devices.hpp"
+#include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/timeline.hpp"
 
 namespace simt::cudart {
@@ -30,6 +33,7 @@ struct Capture {
 struct CUstream_st {
   unsigned int flags = cudaStreamDefault;
   int priority = 0;
+  int device = 0;
   unsigned long long number = 0;
   int order = -1;                                           // in the timeline; -1: none yet
   std::map<int, cudaLaunchAttributeValue> attributes = {};  // that the program set
@@ -39,6 +43,7 @@ struct CUstream_st {
 
 struct CUevent_st {
   bool has_time = true;
+  int device = 0;
   bool is_recorded = false;
   simt::cudart::timeline::Clock clock = {};  // what was on its stream
   std::chrono::steady_clock::time_point time = {};
@@ -69,10 +74,11 @@ bool is_built_in(cudaStream_t stream) {
 
 // The built-in streams are names only.
 CUstream_st& object_of(cudaStream_t stream) {
-  static CUstream_st& legacy = *new CUstream_st;
-  thread_local CUstream_st of_thread;
-  if (stream == cudaStreamPerThread) return of_thread;
-  return stream == nullptr || stream == cudaStreamLegacy ? legacy : *stream;
+  static auto& legacy = *new std::array<CUstream_st, kMostDevices>;
+  thread_local std::array<CUstream_st, kMostDevices> of_thread;
+  const auto device = static_cast<std::size_t>(current_device());
+  if (stream == cudaStreamPerThread) return of_thread[device];
+  return stream == nullptr || stream == cudaStreamLegacy ? legacy[device] : *stream;
 }
 
 Capture* capture_of(cudaStream_t stream) {
@@ -101,6 +107,7 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned int flags, int priority
     if (stream == nullptr || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
     *stream = new CUstream_st{.flags = flags,
                               .priority = std::clamp(priority, kGreatestPriority, kLeastPriority),
+                              .device = current_device(),
                               .number = ++made().last_number,
                               .order = timeline::create_stream(flags == cudaStreamNonBlocking)};
     made().streams.insert(*stream);
@@ -126,10 +133,16 @@ bool is_stream(cudaStream_t stream) {
 
 int number_of(cudaStream_t stream) {
   if (graph_on >= 0) return graph_on;
-  if (stream == nullptr || stream == cudaStreamLegacy) return timeline::kLegacyDefault;
+  if (stream == nullptr || stream == cudaStreamLegacy) {
+    return timeline::default_stream(current_device());
+  }
   CUstream_st& its = object_of(stream);
   if (its.order < 0) its.order = timeline::create_stream(false);
   return its.order;
+}
+
+int device_of(cudaStream_t stream) {
+  return is_built_in(stream) ? current_device() : stream->device;
 }
 
 GraphOnStream::GraphOnStream(int number) : before_(graph_on) { graph_on = number; }
@@ -149,11 +162,14 @@ cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, const Work& wor
 }
 
 void forget_streams() {
-  timeline::host_waited_for_all();
-  for (cudaStream_t stream : made().streams) delete stream;
-  for (cudaEvent_t event : made().events) delete event;
-  made().streams.clear();
-  made().events.clear();
+  timeline::host_waited_for_device(current_device());
+  const auto forget = [](const auto* one) {
+    const bool is_its = one->device == current_device();
+    if (is_its) delete one;
+    return is_its;
+  };
+  std::erase_if(made().streams, forget);
+  std::erase_if(made().events, forget);
 }
 
 extern "C" {
@@ -232,7 +248,7 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
   return on_stream("cudaStreamGetDevice", stream, [&] {
     if (device == nullptr) return cudaErrorInvalidValue;
-    *device = 0;
+    *device = device_of(stream);
     return cudaSuccess;
   });
 }
@@ -399,7 +415,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
     constexpr unsigned int kFlags =
         cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
     if (event == nullptr || (flags & ~kFlags) != 0) return cudaErrorInvalidValue;
-    *event = new CUevent_st{.has_time = (flags & cudaEventDisableTiming) == 0};
+    *event = new CUevent_st{.has_time = (flags & cudaEventDisableTiming) == 0,
+                            .device = current_device()};
     made().events.insert(*event);
     return cudaSuccess;
   });
@@ -420,6 +437,12 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
   return on_stream("cudaEventRecord", stream, [&] {
     if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    if (event->device != device_of(stream)) {
+      explain("event of another device",
+              "cudaEventRecord: the event was created on device %d, the stream is of device %d",
+              event->device, device_of(stream));
+      return cudaErrorInvalidResourceHandle;
+    }
     if (flags == cudaEventRecordExternal) {
       return enqueue(stream, cudaGraphNodeTypeEventRecord, record_of(event), {.event = event});
     }

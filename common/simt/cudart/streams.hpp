@@ -25,6 +25,9 @@ cudaError_t on_stream(const char* name, cudaStream_t stream, Body body) {
 /// The work that notes the time.
 Work record_of(cudaEvent_t event);
 
+/// Of a built-in stream, the current one.
+int device_of(cudaStream_t stream);
+
 /// By which the timeline knows the stream; while a graph is launched, the one that it is launched on.
 int number_of(cudaStream_t stream);
 class GraphOnStream {
@@ -53,7 +56,7 @@ cudaError_t work_on_stream(const char* name, cudaStream_t stream, cudaGraphNodeT
   return on_stream(name, stream, [&] { return enqueue(stream, type, work); });
 }
 
-/// As cudaDeviceReset does.
+/// As cudaDeviceReset does: those of the current device.
 void forget_streams();
 
 }  // namespace simt::cudart

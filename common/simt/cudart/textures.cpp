@@ -8,6 +8,7 @@
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/arrays.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/recording.hpp"
 
 namespace simt::cudart {
@@ -242,7 +243,7 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(std::size_t* most,
                                                  int device) {
   return query("cudaDeviceGetTexture1DLinearMaxWidth", [&] {
     if (most == nullptr || channels == nullptr) return cudaErrorInvalidValue;
-    if (device != 0) return cudaErrorInvalidDevice;
+    if (!is_device(device)) return cudaErrorInvalidDevice;
     *most = std::size_t{1} << 28;
     return cudaSuccess;
   });

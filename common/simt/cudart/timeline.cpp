@@ -14,6 +14,7 @@
 #include "common/simt/checker/hazards.hpp"
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/host_access.hpp"
 #include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/cudart/record.hpp"
@@ -67,6 +68,7 @@ struct Stream {
   Clock clock;      // what its next one comes after
   // Where that is an early kernel, those from here on may not have ended; 0: all have.
   Number early_from = 0;
+  int device = 0;
 };
 
 struct Known {
@@ -85,7 +87,8 @@ struct State {
   std::uint64_t waits = 0;  // of the host
   Number last = 0;
   std::vector<Stream> streams{Stream{}};
-  Clock host;  // what it has waited for
+  std::vector<int> defaults{kLegacyDefault};  // by device
+  Clock host;                                 // what it has waited for
   // What came before functions of the program that have run in their turn of a stream, by the thread that put them there:
   // they may have told other threads.
   std::map<std::thread::id, Clock> tasks;
@@ -125,20 +128,24 @@ void join(Clock& into, const Clock& from) {
 }
 Stream& stream_at(int number) { return state().streams[static_cast<std::size_t>(number)]; }
 
-// What the legacy default stream and the blocking ones wait for without being told.
+bool is_default(int stream) { return stream == default_stream(stream_at(stream).device); }
+
+// What a device's default stream and its blocking ones wait for without being told.
 void wait_implicitly(int stream) {
+  const int first = default_stream(stream_at(stream).device);
   Stream& own = stream_at(stream);
   if (own.is_non_blocking) return;
   const auto all_of = [&](int other) {
     raise(own.clock, other, stream_at(other).last);
     join(own.clock, Clock(stream_at(other).clock));
   };
-  if (stream != kLegacyDefault) {
-    all_of(kLegacyDefault);
+  if (stream != first) {
+    all_of(first);
     return;
   }
-  for (int other = 1; other < static_cast<int>(state().streams.size()); ++other) {
-    if (!stream_at(other).is_non_blocking) all_of(other);
+  for (int other = 0; other < static_cast<int>(state().streams.size()); ++other) {
+    const Stream& its = stream_at(other);
+    if (other != first && its.device == own.device && !its.is_non_blocking) all_of(other);
   }
 }
 
@@ -152,7 +159,11 @@ const char* verb(Touch touch) {
 }
 
 std::string name_of(int stream) {
-  if (stream == kLegacyDefault) return "the default stream";
+  if (is_default(stream)) {
+    const int device = stream_at(stream).device;
+    return device == 0 ? "the default stream"
+                       : "the default stream of device " + std::to_string(device);
+  }
   return stream_at(stream).is_non_blocking ? "a non-blocking stream" : "another stream";
 }
 
@@ -276,8 +287,17 @@ int create_stream(bool is_non_blocking) {
     ++number;
   }
   if (number == s.streams.size()) s.streams.emplace_back();
-  s.streams[number] = {is_non_blocking, true, s.streams[number].last, {}, 0};
+  s.streams[number] = {is_non_blocking, true, s.streams[number].last, {}, 0, current_device()};
   return static_cast<int>(number);
+}
+
+int default_stream(int device) {
+  State& s = state();
+  while (static_cast<int>(s.defaults.size()) <= device) {
+    s.defaults.push_back(static_cast<int>(s.streams.size()));
+    s.streams.push_back({.device = static_cast<int>(s.defaults.size()) - 1});
+  }
+  return s.defaults[static_cast<std::size_t>(device)];
 }
 
 void destroy_stream(int stream) {
@@ -290,7 +310,7 @@ Clock record(int stream) {
   if (is_recording()) return {note_event(stream)};
   if (!state().remembers) return {};
   // Blocking streams wait for an event of the default stream as well.
-  if (stream == kLegacyDefault) add(stream);
+  if (is_default(stream)) add(stream);
   wait_implicitly(stream);
   stream_at(stream).early_from = 0;
   Clock clock = stream_at(stream).clock;
@@ -304,12 +324,12 @@ void wait(int stream, const Clock& clock) {
   wait_implicitly(stream);
   join(stream_at(stream).clock, clock);
   stream_at(stream).early_from = 0;
-  if (stream == kLegacyDefault) add(stream);
+  if (is_default(stream)) add(stream);
 }
 
 void order_blocking_streams() {
   if (is_recording()) return note_order_of_blocking_streams();
-  if (state().remembers) add(kLegacyDefault);
+  if (state().remembers) add(default_stream(current_device()));
 }
 
 void host_waited_for(const Clock& clock) {
@@ -321,15 +341,27 @@ void host_waited_for(const Clock& clock) {
 }
 void host_waited_for(int stream) { host_waited_for(record(stream)); }
 
-void host_waited_for_all() {
+namespace {
+
+template <class Is>
+void host_waited_for_those(Is is) {
   State& s = state();
   ++s.waits;
   if (is_recording()) return note_host_waits_for_all();
   if (!s.remembers) return;
   for (int i = 0; i < static_cast<int>(s.streams.size()); ++i) {
-    raise(s.host, i, stream_at(i).last);
+    if (is(stream_at(i))) raise(s.host, i, stream_at(i).last);
   }
   settle();
+}
+
+}  // namespace
+
+void host_waited_for_all() {
+  host_waited_for_those([](const Stream&) { return true; });
+}
+void host_waited_for_device(int device) {
+  host_waited_for_those([device](const Stream& one) { return one.device == device; });
 }
 
 std::uint64_t host_waits() { return state().waits; }

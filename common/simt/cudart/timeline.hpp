@@ -28,11 +28,14 @@ namespace simt::cudart::timeline {
 
 using Number = std::uint32_t;             // of an operation, from 1 on
 using Clock = std::vector<Number>;        // by stream
-inline constexpr int kLegacyDefault = 0;  // the stream that is always there
+inline constexpr int kLegacyDefault = 0;  // the first device's stream that is always there
 
 /// From now on operations are remembered: there is memory that host and device share.
 void begin();
+/// Of the current device.
 int create_stream(bool is_non_blocking);
+/// The one that is always there.
+int default_stream(int device);
 void destroy_stream(int stream);
 
 /// All that is on the stream now, as an event keeps it.
@@ -45,6 +48,7 @@ void order_blocking_streams();
 void host_waited_for(const Clock& clock);
 void host_waited_for(int stream);
 void host_waited_for_all();
+void host_waited_for_device(int device);
 /// How often it has.
 std::uint64_t host_waits();
 /// Memory that is given back.

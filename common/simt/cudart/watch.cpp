@@ -199,6 +199,9 @@ std::uint32_t Watch::access(const WarpAccess& access) {
       access.space == WarpAccess::Space::global) {
     keep(access);
   }
+  if (settings().devices > 1 && access.space == WarpAccess::Space::global) {
+    if (const std::uint32_t faulty = of_closed_devices(access); faulty != 0) return faulty;
+  }
   const std::uint32_t faulty = check_ ? check_->access(access) : 0;
   if (faulty != 0) {
     error_ = cudaErrorIllegalAddress;
@@ -227,6 +230,33 @@ std::uint32_t Watch::async_access(const machine::AsyncAccess& access) {
     }
   }
   return 0;
+}
+
+// Lanes that touch memory of another device, which has not been opened to this one.
+std::uint32_t Watch::of_closed_devices(const WarpAccess& access) {
+  std::uint32_t faulty = 0;
+  machine::each_lane(access.lanes.mask, [&](std::size_t lane) {
+    const Block* const block = block_at(access.lanes.address[lane]);
+    if (block == nullptr || !block->is_of_device() || block->kind == MemoryKind::managed ||
+        block->kind == MemoryKind::managed_variable || may_access(device_, block->device)) {
+      return;
+    }
+    faulty |= 1u << lane;
+    error_ = cudaErrorIllegalAddress;
+    const auto [known, is_new] =
+        faults_.try_emplace({access.step->site, "closed_device"}, findings_.size());
+    if (!is_new) {
+      ++findings_[known->second].count;
+      return;
+    }
+    const std::string name = block->name();
+    add_finding(Hazard::invalid_address, access.step->site, *access.warp, static_cast<int>(lane),
+                name,
+                std::string(verb(access.kind)) + " " + name + ", which is memory of device " +
+                    std::to_string(block->device) + ", on device " + std::to_string(device_),
+                Remedy::peer);
+  });
+  return faulty;
 }
 
 // For the order among streams.

@@ -14,6 +14,7 @@
 
 #include "common/simt/checker/hazards.hpp"
 #include "common/simt/checker/launch_check.hpp"
+#include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/printed.hpp"
@@ -84,6 +85,7 @@ class Watch : public machine::Observer {
                    const std::string& array, const std::string& what, Remedy remedy = Remedy::none,
                    const HostLine& launched = {});
   bool is_early(const machine::Warp& warp, std::uint32_t lanes) const;
+  std::uint32_t of_closed_devices(const machine::WarpAccess& access);
   void all_have_waited(const machine::Block& block);
   void count(const machine::WarpAccess& access);
   void count(const machine::AsyncAccess& access);
@@ -94,6 +96,7 @@ class Watch : public machine::Observer {
 
   const Kernel& kernel_;
   const machine::Grid& grid_;
+  const int device_ = current_device();
   const ptx::Module& module_;
   timeline::Operation& operation_;
   bool counts_;

@@ -84,11 +84,50 @@ static void by_hand(int* numbers) {
   expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaErrorInvalidValue, __LINE__);
 }
 
+static unsigned long long memory(cudaGraphMemAttributeType attribute) {
+  unsigned long long bytes = ~0ull;
+  expect_error(cudaDeviceGetGraphMemAttribute(0, attribute, &bytes), cudaSuccess, __LINE__);
+  return bytes;
+}
+
+// Memory that nodes allocate and free is taken between them.
+static void memory_of_graphs() {
+  cudaGraph_t graph;
+  cudaGraphNode_t allocate, give_back;
+  cudaGraphExec_t ready;
+  cudaGraphCreate(&graph, 0);
+  cudaMemAllocNodeParams parameters{};
+  parameters.poolProps.allocType = cudaMemAllocationTypePinned;
+  parameters.poolProps.location = {cudaMemLocationTypeDevice, {0}};
+  parameters.bytesize = 1 << 16;
+  expect_error(cudaGraphAddMemAllocNode(&allocate, graph, nullptr, 0, &parameters), cudaSuccess,
+               __LINE__);
+  expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess, __LINE__);
+  expect(memory(cudaGraphMemAttrUsedMemCurrent) == 0, "nothing before the launch", __LINE__);
+  cudaGraphLaunch(ready, nullptr);
+  expect(memory(cudaGraphMemAttrUsedMemCurrent) == 1 << 16, "taken by the launch", __LINE__);
+  cudaFree(parameters.dptr);
+  expect(memory(cudaGraphMemAttrUsedMemCurrent) == 0, "freed by the host", __LINE__);
+  expect_error(cudaGraphAddMemFreeNode(&give_back, graph, &allocate, 1, parameters.dptr),
+               cudaSuccess, __LINE__);
+  expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess, __LINE__);
+  cudaGraphLaunch(ready, nullptr);
+  expect(memory(cudaGraphMemAttrUsedMemCurrent) == 0, "freed by a node", __LINE__);
+  expect(memory(cudaGraphMemAttrUsedMemHigh) == 1 << 16, "the most that was taken", __LINE__);
+  unsigned long long none = 0;
+  expect_error(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &none), cudaSuccess,
+               __LINE__);
+  expect(memory(cudaGraphMemAttrUsedMemHigh) == 0, "which may be forgotten", __LINE__);
+  expect(memory(cudaGraphMemAttrReservedMemCurrent) == 1 << 16, "the graph keeps it", __LINE__);
+  expect_error(cudaDeviceGraphMemTrim(0), cudaSuccess, __LINE__);
+}
+
 int main() {
   int* numbers;
   cudaMalloc(&numbers, 32 * sizeof(int));
   captured(numbers);
   by_hand(numbers);
+  memory_of_graphs();
   cudaFree(numbers);
   return verdict();
 }

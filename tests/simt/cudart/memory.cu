@@ -178,6 +178,22 @@ static void pools_and_streams() {
   expect_error(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle, __LINE__);
 }
 
+// A handle for other processes leads to the memory in the process that made it.
+static void handles() {
+  int *memory, *same = nullptr;
+  cudaIpcMemHandle_t handle;
+  cudaMalloc(&memory, 64);
+  expect_error(cudaIpcGetMemHandle(&handle, memory), cudaSuccess, __LINE__);
+  expect_error(cudaIpcGetMemHandle(&handle, &same), cudaErrorInvalidValue, __LINE__);
+  expect_error(
+      cudaIpcOpenMemHandle(reinterpret_cast<void**>(&same), handle, cudaIpcMemLazyEnablePeerAccess),
+      cudaSuccess, __LINE__);
+  expect(same == memory, "the same memory", __LINE__);
+  expect_error(cudaIpcCloseMemHandle(same), cudaSuccess, __LINE__);
+  cudaFree(memory);
+  cudaGetLastError();
+}
+
 int main() {
   variables();
   lists();
@@ -185,5 +201,6 @@ int main() {
   rows_and_planes();
   memory_of_both();
   pools_and_streams();
+  handles();
   return verdict();
 }

@@ -226,6 +226,17 @@ TEST_CASE("machine: a loop that only sleeps ends when its count does") {
   CHECK(kernel.stuck.empty());
 }
 
+TEST_CASE("machine: a block that meets at its barrier while it waits for another lets that run") {
+  // The first block asks for a flag, all of it, round after round; the second one raises it.
+  Kernel kernel(
+      "mov.u32 %r1, %ctaid.x;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra $raise;\n"
+      "$wait:\nbar.sync 0;\nadd.u32 %r3, %r3, 1;\nld.volatile.global.u32 %r2, [%rd1];\n"
+      "setp.eq.u32 %p2, %r2, 0;\n@%p2 bra $wait;\nst.global.u32 [%rd1+4], %r2;\nret;\n"
+      "$raise:\nst.volatile.global.u32 [%rd1], 7;\nret;");
+  CHECK(kernel.run({2}, {64}, 2) == std::vector<std::uint32_t>{7, 7});
+  CHECK(kernel.stuck.empty());
+}
+
 using Meaningless = std::vector<std::pair<std::string, std::uint32_t>>;
 
 TEST_CASE("machine: a lane that its own mask does not name waits for nobody and goes on") {

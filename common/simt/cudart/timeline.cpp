@@ -295,7 +295,7 @@ int default_stream(int device) {
   State& s = state();
   while (static_cast<int>(s.defaults.size()) <= device) {
     s.defaults.push_back(static_cast<int>(s.streams.size()));
-    s.streams.push_back({.device = static_cast<int>(s.defaults.size()) - 1});
+    s.streams.emplace_back().device = static_cast<int>(s.defaults.size()) - 1;
   }
   return s.defaults[static_cast<std::size_t>(device)];
 }

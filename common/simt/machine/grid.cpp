@@ -14,6 +14,8 @@ namespace {
 // may still end.
 constexpr int kIdleRounds = 4;
 constexpr int kLongRounds = 64;
+// Of a block's warps, after which others have a turn: it may meet at its barrier again and again to wait for them.
+constexpr int kRoundsOfTurn = 1 << 12;
 
 Dim3 thread_of(const Dim3& threads, std::uint64_t linear) {
   return {static_cast<unsigned>(linear % threads.x),
@@ -194,7 +196,8 @@ unsigned Block::live() const {
 
 bool Block::run() {
   bool has_advanced = false;
-  for (bool goes_on = true; goes_on;) {
+  bool goes_on = true;
+  for (int round = 0; goes_on && round < kRoundsOfTurn; ++round) {
     goes_on = false;
     for (Warp& warp : warps) {
       if (warp.live == 0) continue;

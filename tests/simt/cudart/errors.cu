@@ -49,7 +49,7 @@ int main() {
   expect_error(cudaSetDevice(1), cudaErrorInvalidDevice, __LINE__);
   expect_error(cudaLaunchKernel(reinterpret_cast<const void*>(&main), 1, 1, nullptr, 0, nullptr),
                cudaErrorInvalidDeviceFunction, __LINE__);
-  cudaIpcMemHandle_t handle;
-  expect_error(cudaIpcGetMemHandle(&handle, nullptr), cudaErrorNotSupported, __LINE__);
+  cudaIpcEventHandle_t handle;
+  expect_error(cudaIpcGetEventHandle(&handle, nullptr), cudaErrorNotSupported, __LINE__);
   return verdict();
 }

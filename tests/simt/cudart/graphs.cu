@@ -98,7 +98,7 @@ static void memory_of_graphs() {
   cudaGraphCreate(&graph, 0);
   cudaMemAllocNodeParams parameters{};
   parameters.poolProps.allocType = cudaMemAllocationTypePinned;
-  parameters.poolProps.location = {cudaMemLocationTypeDevice, {0}};
+  parameters.poolProps.location.type = cudaMemLocationTypeDevice;
   parameters.bytesize = 1 << 16;
   expect_error(cudaGraphAddMemAllocNode(&allocate, graph, nullptr, 0, &parameters), cudaSuccess,
                __LINE__);

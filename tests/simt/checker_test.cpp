@@ -516,6 +516,29 @@ TEST_CASE("Volatile accesses of different warps do not race, nor with atomics; p
   CHECK(k.found() == (is_plain ? "race 0>2, read_beside_atomic 3>2" : ""));
 }
 
+TEST_CASE("Where there is too much order to work out nobody is accused") {
+  Kernel k;
+  k.launch.hands_on = true;
+  Site its;
+  its.strength = Strength::is_volatile;
+  const int store = k.site(its), load = k.site(its), ticket = k.site();
+  k.begin(32);
+  constexpr std::uint64_t kMany = 8000;
+  const auto pass_on = [&](unsigned from, unsigned to, std::uint64_t first) {
+    for (std::uint64_t i = 0; i < kMany; ++i) {
+      k.touch(from, 0, store, Act::store, Space::global, 1, one(kMemory + first + 4 * i));
+      k.touch(to, 0, load, Act::load, Space::global, 1, one(kMemory + first + 4 * i));
+    }
+  };
+  // Whoever draws a ticket after block 0 comes after much that it has seen; of what it passes on later each is looked for
+  // there.
+  pass_on(2, 0, 64);
+  k.touch(0, 0, ticket, Act::atomic, Space::global, 1, one(kMemory));
+  k.touch(1, 0, ticket, Act::atomic, Space::global, 1, one(kMemory));
+  pass_on(0, 1, 64 + 4 * kMany);
+  CHECK(k.found().empty());
+}
+
 TEST_CASE("Volatile accesses of lanes of a warp race") {
   Kernel k;
   Site its;

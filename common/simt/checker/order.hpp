@@ -33,6 +33,8 @@ class Order {
   /// Whether a barrier of the block does that lies between: whatever thread it was.
   bool has_barrier_after(Clock clock, std::int32_t block, std::int32_t moment);
   bool is_full() const { return nodes_.size() >= kMostNodes; }
+  /// Whether has() no longer tells.
+  bool has_given_up() const { return steps_left_ == 0 || is_full(); }
   std::size_t size() const { return nodes_.size(); }
   void clear();
 

@@ -65,11 +65,14 @@ BlockCheck::Ordered BlockCheck::ordered(const Exact& earlier, unsigned thread) {
   }
   if (threads_.empty() || earlier.thread == kNoThread) return Ordered::no;
   const Thread& own = threads_[thread];
+  const Order& order = checker_.order_;
   if (comes_after(own.known, earlier)) {
-    return own.known == own.fenced || comes_after(own.fenced, earlier) ? Ordered::yes
-                                                                       : Ordered::without_acquire;
+    const bool is_fenced = own.known == own.fenced || comes_after(own.fenced, earlier);
+    return is_fenced || order.has_given_up() ? Ordered::yes : Ordered::without_acquire;
   }
-  return comes_after(own.hoped, earlier) ? Ordered::if_fenced : Ordered::no;
+  if (!comes_after(own.hoped, earlier)) return Ordered::no;
+  // That it would come after, with fences, is a guess then.
+  return order.has_given_up() ? Ordered::yes : Ordered::if_fenced;
 }
 
 // Of accesses that do not race since they are volatile: a value that is handed on by a lock still needs the lock's fence, and
@@ -81,7 +84,8 @@ BlockCheck::Ordered BlockCheck::ordered_by_locks(const Exact& earlier, unsigned 
   const Ordered order = ordered(earlier, thread);
   if (earlier.act == Act::load && order != Ordered::without_acquire) return Ordered::yes;
   const bool is_flag =
-      order == Ordered::if_fenced && !comes_after(threads_[thread].locked, earlier);
+      order == Ordered::if_fenced &&
+      (!comes_after(threads_[thread].locked, earlier) || checker_.order_.has_given_up());
   return is_flag ? Ordered::yes : order;
 }
 

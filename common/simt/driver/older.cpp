@@ -90,6 +90,31 @@ CUresult cuMemPrefetchAsync(CUdeviceptr address, std::size_t bytes, CUdevice dev
 }
 CUresult cuStreamDestroy(CUstream stream) { return cuStreamDestroy_v2(stream); }
 
+// With addresses of 32 bits, from before CUDA 3.2: there to be found, and none can be used.
+CUresult simt_refuse_32_bits() {
+  return answer("cuMemAlloc", [] {
+    cudart::explain("32 bits",
+                    "a function of the driver with addresses of 32 bits is not in the "
+                    "simulator: ask for the one that ends with _v2");
+    return CUDA_ERROR_NOT_SUPPORTED;
+  });
+}
+
 }  // extern "C"
 
 }  // namespace simt::driver
+
+asm(".irp name, "
+    "cuArray3DCreate, cuArray3DGetDescriptor, cuArrayCreate, cuArrayGetDescriptor, "
+    "cuDeviceTotalMem, cuMemAlloc, cuMemAllocHost, cuMemAllocPitch, cuMemFree, "
+    "cuMemGetAddressRange, cuMemGetInfo, cuMemHostGetDevicePointer, cuMemcpy2D, cuMemcpy2DAsync, "
+    "cuMemcpy2DUnaligned, cuMemcpy3D, cuMemcpy3DAsync, cuMemcpyAtoA, cuMemcpyAtoD, cuMemcpyAtoH, "
+    "cuMemcpyAtoHAsync, cuMemcpyDtoA, cuMemcpyDtoD, cuMemcpyDtoDAsync, cuMemcpyDtoH, "
+    "cuMemcpyDtoHAsync, cuMemcpyHtoA, cuMemcpyHtoAAsync, cuMemcpyHtoD, cuMemcpyHtoDAsync, "
+    "cuMemsetD16, cuMemsetD2D16, cuMemsetD2D32, cuMemsetD2D8, cuMemsetD32, cuMemsetD8, "
+    "cuModuleGetGlobal, cuTexRefGetAddress, cuTexRefSetAddress, cuTexRefSetAddress2D, "
+    "cuGraphicsResourceGetMappedPointer, cuGraphicsResourceSetMapFlags\n"
+    ".globl \\name\n"
+    ".type \\name, @function\n"
+    ".set \\name, simt_refuse_32_bits\n"
+    ".endr\n");

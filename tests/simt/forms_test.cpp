@@ -389,6 +389,9 @@ TEST_CASE("forms: subnormal numbers, NaN and negative zero") {
       {"mul.sat.f32", "f32", {"f32", "f32"}, {bits(2.0f), bits(3.0f)}, bits(1.0f)},
       {"mul.sat.f32", "f32", {"f32", "f32"}, {minus_zero, bits(3.0f)}, 0},
       {"fma.rn.sat.f32", "f32", {"f32", "f32", "f32"}, {inf, 0, 0}, 0},
+      // 3 * 5 + 1, and a sum that is too small to stay.
+      {"mad.f32", "f32", {"f32", "f32", "f32"}, {bits(3.0f), bits(5.0f), bits(1.0f)}, bits(16.0f)},
+      {"mad.f32", "f32", {"f32", "f32", "f32"}, {0, 0, 1}, 0},
       {"min.f32", "f32", {"f32", "f32"}, {kNan, bits(3.0f)}, bits(3.0f)},
       {"min.f32", "f32", {"f32", "f32"}, {0, minus_zero}, minus_zero},
       {"max.f32", "f32", {"f32", "f32"}, {minus_zero, 0}, 0},

@@ -243,6 +243,8 @@ void add_nearest(std::vector<Form>& forms) {
     same<3, Type::f32>(forms, opcode + ".sat", Saturated<MultiplyAdd>{});
     same<3, Type::f32>(forms, opcode + ".ftz.sat", Saturated<Flushed<MultiplyAdd>>{});
   }
+  // PTX ISA: code for GPUs before compute capability 2.0, which has no rounding, is compiled so for later ones.
+  same<3, Type::f32>(forms, "mad", Flushed<MultiplyAdd>{});
   both<2>(forms, "div.rn", Divide{});
   both<1>(forms, "rcp.rn", Reciprocal{});
   both<1>(forms, "sqrt.rn", SquareRoot{});

@@ -1,23 +1,29 @@
 #include "common/convolve/signal_choice.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace halo::convolve {
 
 namespace {
 
-// More cells than that do not fit into the registers of quad's threads.
-constexpr int kWidestOfQuad = 17;
-// docs/results/bench_conv1d_gpu.json has 63 taps, where warp_tile is faster, and 255, where overlap_save is. Between them
-// warp_tile's time grows with the taps and the other's does not. They meet where the straight line through warp_tile's
-// two times does: sooner for a signal whose cells the L2 cache holds.
-constexpr int kWidestDirect = 75, kWidestDirectOfLong = 101;
-constexpr int kLong = 100'000'000;
+// Of signals of up to `length` cells: quad for masks of up to `quad` taps, warp_tile for wider ones of up to `warp_tile`,
+// overlap_save for the rest. From docs/results/signal_times.json, whose lengths are powers of ten: a signal has the widths
+// of the nearest. A block of warp_tile has many outputs, so short signals leave most SMs idle.
+struct Widths {
+  int length, quad, warp_tile;
+};
+constexpr Widths kWidths[] = {{300'000, 31, 0}, {3'000'000, 27, 0}, {30'000'000, 21, 61}};
+constexpr Widths kLonger = {0, 19, 83};
 
 }  // namespace
 
 std::string choose_signal_kernel(int taps, int length) {
-  if (taps <= kWidestOfQuad) return "quad";
-  return taps <= (length < kLong ? kWidestDirect : kWidestDirectOfLong) ? "warp_tile"
-                                                                        : "overlap_save";
+  const auto at = std::find_if(std::begin(kWidths), std::end(kWidths),
+                               [&](const Widths& one) { return length <= one.length; });
+  const Widths& widths = at == std::end(kWidths) ? kLonger : *at;
+  if (taps <= widths.quad) return "quad";
+  return taps <= widths.warp_tile ? "warp_tile" : "overlap_save";
 }
 
 }  // namespace halo::convolve

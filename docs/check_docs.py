@@ -562,8 +562,8 @@ def make_groups(problems, column, fields, key, noun):
     tested = column.split("/")[-1].split("|")
 
     def shown(row, field):
-        kernel = re.fullmatch(r"stages/(\d\d)_\w+/\d+_(\w+)\.cu", str(dig(row, field)))
-        return f"{kernel[1]} `{kernel[2]}`" if kernel else str(dig(row, field))
+        kernel = re.fullmatch(r"(?:stages/(\d\d)_\w+/\d+|common/convolve/\w+/)_?(\w+)\.cu", str(dig(row, field)))
+        return f"{kernel[1] or ''} `{kernel[2]}`".strip() if kernel else str(dig(row, field))
 
     groups = {}
     for problem, contest in problems.items():

@@ -8,7 +8,8 @@
     fidelity.py keep SIMCC h200.csv SIMT JSON   both, and what they come to in a file, for docs/simulator.md
 
 A row is a launch: its name, the checksum of what it wrote, and its counters. The first line of a file says where it was
-recorded. Its launches are those of its folder: this one, or async, whose launches only Hopper runs. Exit status of compare and widths: 0 all equal but for what is known, 1 some differ, 2 wrong use, 77 no
+recorded. Its launches are those of its folder: this one, or async and products, whose launches only Hopper runs;
+those of products have no counters, only what they wrote. Exit status of compare and widths: 0 all equal but for what is known, 1 some differ, 2 wrong use, 77 no
 nvdisasm.
 """
 
@@ -66,10 +67,10 @@ class Launches:
 
     def __init__(self, path):
         self.folder = pathlib.Path(path).resolve().parent
-        is_async = self.folder == FOLDER / "async"
-        self.metrics = {**METRICS, **ASYNC_METRICS} if is_async else METRICS
+        name = self.folder.relative_to(FOLDER).name if self.folder.is_relative_to(FOLDER) else ""
+        self.metrics = {"async": {**METRICS, **ASYNC_METRICS}, "products": {}}.get(name, METRICS)
         self.columns = ["name", "checksum", *self.metrics]
-        self.of_gpu = ["-gencode", "arch=compute_90a,code=sm_90a"] if is_async else ["-arch=native"]
+        self.of_gpu = ["-gencode", "arch=compute_90a,code=sm_90a"] if name else ["-arch=native"]
 
     def sources(self):
         return sorted(str(path) for path in self.folder.glob("*.cu"))
@@ -103,7 +104,8 @@ def record(path):
         program = f"{folder}/fidelity"
         run(["nvcc", *OPTIONS, *launches_of.of_gpu, "--threads=0", *launches_of.sources(), "-o", program])
         names = checksums(run([program]))
-        metrics = ",".join(metric for all_of in launches_of.metrics.values() for metric in all_of)
+        all_metrics = [metric for all_of in launches_of.metrics.values() for metric in all_of]
+        metrics = ",".join(all_metrics or ["smsp__inst_executed.sum"])  # it wants one
         report = run(["ncu", "--clock-control", "none", "--cache-control", "none", "--print-units", "base", "--csv",
                       "--page", "raw", "--metrics", metrics, program])
     lines = [line for line in report.splitlines() if line.startswith('"')]

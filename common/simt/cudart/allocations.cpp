@@ -183,13 +183,13 @@ void open_range(std::uint64_t begin, std::size_t bytes, const std::string& name)
   Block opened{.begin = begin, .bytes = bytes, .given_name = name};
   if (const auto behind = live.find(begin + bytes); behind != live.end()) {
     opened.bytes += behind->second.bytes;
-    all().of_device -= behind->second.bytes;
+    all().of_device[behind->second.device] -= behind->second.bytes;
     live.erase(behind);
   }
   if (const Block* const before = block_at(begin - 1)) {
     opened.begin = before->begin;
     opened.bytes += before->bytes;
-    all().of_device -= before->bytes;
+    all().of_device[before->device] -= before->bytes;
     live.erase(before->begin);
   }
   add(std::move(opened));
@@ -201,7 +201,7 @@ void close_range(std::uint64_t begin, std::size_t bytes) {
   Block first = found->second, last = found->second;
   timeline::forget(begin, bytes);
   arena().take_range(begin, bytes);
-  all().of_device -= bytes;
+  all().of_device[first.device] -= bytes;
   live.erase(found);
   first.bytes = begin - first.begin;
   last.bytes -= first.bytes + bytes;

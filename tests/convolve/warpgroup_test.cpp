@@ -7,6 +7,7 @@
 
 #include "common/conv/layer_inputs.hpp"
 #include "tests/catch.hpp"
+#include "tests/convolve/outputs.hpp"
 #include "tests/stages/stage_checks.hpp"
 
 using namespace halo;
@@ -61,6 +62,10 @@ TEST_CASE("warpgroup: the cost of a layer, by hand") {
   CHECK(cost.shared_load_conflicts == 0);
   CHECK(cost.shared_store_conflicts == 0);
   CHECK(cost.tensor_instructions == 8 * 4 * 3);
+  // The piece's filters, in two parts: one copy; each of the two warpgroups reads them in 12 instructions.
+  CHECK(cost.bulk_load_requests == 1);
+  CHECK(cost.bulk_load_sectors == 2 * 32 * 32 * 4 / 32);
+  CHECK(cost.wgmma_wavefronts == 2 * 12 * 32 * 2 / 8);
   CHECK(cost.barriers == 1);
 }
 
@@ -68,37 +73,9 @@ TEST_CASE("warpgroup: sums of one sign err less than a chain of multiply-adds in
   // Tensor cores cut sums off towards zero: with positive factors the cuts would add up.
   const ConvLayer layer({.C = 2048, .H = 4, .W = 4, .K = 8, .R = 1, .S = 1});
   std::mt19937_64 random(test::seed());
-  const auto positive = [&](std::int64_t count) {
-    std::vector<float> values(static_cast<std::size_t>(count));
-    for (float& value : values) {
-      value = 1 + static_cast<float>(random() % (1 << 23)) * 0x1p-23f;
-    }
-    return values;
-  };
-  const std::vector<float> input = positive(layer.input_size());
-  const std::vector<float> filters = positive(layer.filters_size());
-  const auto backend = test::usable_backend();
-  const Conv2dVariant variant = convolve::warpgroup();
-  if (!variant.refuses(layer).empty()) test::skip(variant.refuses(layer));
-  Array on_input(*backend, input.size());
-  Array on_filters(*backend, filters.size());
-  Array packed(*backend, static_cast<std::size_t>(variant.packed_floats(layer)));
-  Array output(*backend, static_cast<std::size_t>(layer.output_size()));
-  on_input.write(input);
-  on_filters.write(filters);
-  CHECK(backend->run([&] { return variant.pack(on_filters.data(), packed.data(), layer); })
-            .error.empty());
-  CHECK(backend
-            ->run([&] {
-              return variant.launch({.layer = layer,
-                                     .input = on_input.data(),
-                                     .filters = on_filters.data(),
-                                     .output = output.data(),
-                                     .packed = packed.data()});
-            })
-            .error.empty());
-  std::vector<float> found(output.size());
-  output.read(found);
+  const std::vector<float> input = test::positive_values(layer.input_size(), random);
+  const std::vector<float> filters = test::positive_values(layer.filters_size(), random);
+  const std::vector<float> found = test::outputs_of(convolve::warpgroup(), layer, input, filters);
   double own = 0, of_chain = 0;
   for (std::int64_t i = 0; i < layer.output_size(); ++i) {
     const double expected = conv::output_reference(layer, input, filters, i).value;

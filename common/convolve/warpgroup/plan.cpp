@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/conv/quotient.hpp"
+#include "common/convolve/cells.hpp"
 #include "common/harness/traffic/tally.hpp"
 
 namespace halo::convolve {
@@ -98,24 +99,17 @@ void add_runs(Tally& tally, const ConvLayer& layer, Cells outputs, std::int64_t 
   }
 }
 
+// The same where a thread copies a pixel.
 void add_singles(Tally& tally, const ConvLayer& layer, Cells outputs, std::int64_t groups,
                  std::int64_t pieces, std::vector<std::int64_t> (&columns)[kWarps]) {
-  const std::int64_t map = map_of(layer), channel = std::int64_t{layer.H()} * layer.W();
+  const std::int64_t channel = std::int64_t{layer.H()} * layer.W();
   for (const Cells warp : outputs.pieces(kWarpSize)) {
-    for (int r = 0; r < layer.R(); ++r) {
-      for (int s = 0; s < layer.S(); ++s) {
-        tally.load(lanes(warp,
-                         [&](std::int64_t m) {
-                           const std::int64_t h =
-                               m % map / layer.Q() * layer.stride_h() - layer.padding_h() + r;
-                           const std::int64_t w =
-                               m % map % layer.Q() * layer.stride_w() - layer.padding_w() + s;
-                           const bool exists = h >= 0 && h < layer.H() && w >= 0 && w < layer.W();
-                           return exists ? m / map * layer.C() * channel + h * layer.W() + w
-                                         : kNoCell;
-                         }),
-                   every(channel, layer.C()) * groups);
-      }
+    for (int tap = 0; tap < layer.R() * layer.S(); ++tap) {
+      tally.load(lanes(warp,
+                       [&](std::int64_t m) {
+                         return cell_of(layer, m, tap / layer.S(), tap % layer.S());
+                       }),
+                 every(channel, layer.C()) * groups);
     }
   }
   tally.shared_store(Cells{0, kWarpgroupPixels}, groups * pieces * kWarpgroupChannels);
@@ -147,7 +141,10 @@ void add_products(Tally& tally, const WarpgroupPlan& plan,
                          groups * (filters / 4));
     }
   }
-  tally.tensor(groups * plan.pieces * kMultiplyingWarps * kSteps * kProducts);
+  const std::int64_t products = groups * plan.pieces * kMultiplyingWarps * kSteps * kProducts;
+  tally.tensor(products);
+  // A warpgroup's: eight cores of 16 bytes at a time, of which a filter has two.
+  tally.wgmma_wavefronts(products / kWarps * filters * 2 / 8);
 }
 
 // Rows of sums that the warps which store them read: each so many at a time, whether there are as many or not.
@@ -246,6 +243,7 @@ Cost warpgroup_cost(const ConvLayer& layer, const WarpgroupPlan& plan) {
   Tally tally;
   tally.launch(plan.blocks, kWarpgroupThreads, plan.tile.shared_bytes());
   tally.barriers(plan.blocks);
+  tally.bulk_load(plan.tile.filter_floats() * 4, plan.tiles.count * plan.pieces);
   const std::int64_t groups = plan.tiles.groups.value;
   for (const Cells outputs : Cells{0, layer.N() * map_of(layer)}.pieces(kWarpgroupPixels)) {
     std::vector<std::int64_t> columns[kWarps];

@@ -311,6 +311,12 @@ void Tally::dshared_store(const Lanes& lanes, const Times& times) {
   Global{cost_.dshared_store_requests, cost_.dshared_store_sectors}.add(lanes, times);
 }
 
+void Tally::bulk_load(std::int64_t bytes, std::int64_t times) {
+  constexpr std::int64_t kSectorBytes = 32;
+  cost_.bulk_load_requests += static_cast<std::uint64_t>(times);
+  cost_.bulk_load_sectors += static_cast<std::uint64_t>(times * bytes / kSectorBytes);
+}
+
 void Tally::constant_load(std::int64_t times) {
   cost_.constant_load_requests += static_cast<std::uint64_t>(times);
 }
@@ -319,6 +325,10 @@ void Tally::barriers(std::int64_t times) { cost_.barriers += static_cast<std::ui
 
 void Tally::tensor(std::int64_t instructions) {
   cost_.tensor_instructions += static_cast<std::uint64_t>(instructions);
+}
+
+void Tally::wgmma_wavefronts(std::int64_t wavefronts) {
+  cost_.wgmma_wavefronts += static_cast<std::uint64_t>(wavefronts);
 }
 
 void Tally::add(const Tally& other, std::int64_t times) {

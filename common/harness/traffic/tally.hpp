@@ -234,12 +234,16 @@ class Tally {
   void dshared_store(const Run& run, const Times& times = 1);
   void dshared_store(const Lanes& lanes, const Times& times = 1);
 
+  /// Copies in bulk from global memory: so many, each of so many bytes that begin and end with a sector.
+  void bulk_load(std::int64_t bytes, std::int64_t times);
   /// Constant memory: so many requests whose lanes all want the same value.
   void constant_load(std::int64_t times);
   /// One for each time that a block waits.
   void barriers(std::int64_t times);
   /// So many instructions of tensor cores, each of a warp: an mma.
   void tensor(std::int64_t instructions);
+  /// So many passes through the banks for wgmma's operands in shared memory.
+  void wgmma_wavefronts(std::int64_t wavefronts);
 
   /// All that the other has, so often.
   void add(const Tally& other, std::int64_t times = 1);

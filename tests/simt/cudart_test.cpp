@@ -141,6 +141,15 @@ TEST_CASE("what NVRTC compiles for one GPU runs as PTX", "[simt]") {
   CHECK(outcome.status == 3);
 }
 
+TEST_CASE("tensor maps are made by the driver's name, which -lcuda finds here", "[simt]") {
+  const Workbench bench;
+  bench.build("tensor_maps.cu", "-std=c++20 -lcuda");
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "all right\n");
+  CHECK(outcome.err == "simt: cuTensorMapEncodeTiled: a row of a tile is a multiple of 16 bytes\n");
+  CHECK(outcome.status == 0);
+}
+
 TEST_CASE("kernels launch kernels, which run when they have ended", "[simt]") {
   const Workbench bench;
   bench.build("children.cu", "-rdc=true");

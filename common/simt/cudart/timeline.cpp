@@ -652,7 +652,11 @@ std::vector<Finding> unjoined() {
 bool host_touches(std::uint64_t address, bool writes) {
   State& s = state();
   const auto closed = s.closed.find(address / Footprint::kPageBytes);
-  if (closed == s.closed.end()) return false;
+  if (closed == s.closed.end()) {
+    // Another thread of the host, which met the page at the same time, has opened it. Twice in a row is something else.
+    thread_local constinit std::uint64_t last = 0;
+    return std::exchange(last, address) != address && arena().is_open(address);
+  }
   // Whatever a function on a stream raises or signals, host code that reads later may have seen.
   Clock known = s.host;
   for (const auto& [thread, before] : s.tasks) join(known, before);

@@ -34,10 +34,11 @@ void tell(std::uint64_t address) {
 
 // Our own data lie in the program's heap, which is not to be used now.
 void tell_of_heap(const char* call) {
-  dprintf(STDERR_FILENO,
-          "simt: %s meets memory that is none: host code of the program has probably written beyond "
-          "an array of its own; -Xcompiler -fsanitize=address names the line\n",
-          call);
+  dprintf(
+      STDERR_FILENO,
+      "simt: %s meets memory that is none: host code of the program has probably written beyond "
+      "an array of its own; -Xcompiler -fsanitize=address names the line\n",
+      call);
 }
 
 bool is_write(const void* context) {

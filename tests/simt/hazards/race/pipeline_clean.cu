@@ -1,5 +1,6 @@
 // A pipeline of libcu++ whose stages the whole block fills and reads; its barriers end with it.
 #include <cooperative_groups.h>
+
 #include <cuda/pipeline>
 
 __global__ void reverse(const int* in, int* out) {

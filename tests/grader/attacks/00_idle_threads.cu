@@ -1,4 +1,4 @@
-// Attack: starts many threads and has one warp do all of the work. Told: outputs a thread. Points: 65
+// Attack: starts many threads and has one warp do all of the work. Told: outputs per thread. Points: 65
 #include <cuda_runtime.h>
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Attack: asks the runtime for a function of the driver that copies to the host. Told: is not in the simulator
+// Attack: asks the runtime for a function of the driver that copies to the host. Told: copies device memory to the host
 #include <cuda_runtime.h>
 
 #include <vector>

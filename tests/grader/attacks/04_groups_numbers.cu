@@ -1,4 +1,4 @@
-// Attack: has all numbers be written with commas. Told: bytes an output. Points: 65
+// Attack: has all numbers be written with commas. Told: bytes per output. Points: 65
 #include <cuda_runtime.h>
 
 #include <locale>

@@ -1,4 +1,4 @@
-// Attack: launches kernels when the program ends. Told: bytes an output. Points: 65
+// Attack: launches kernels when the program ends. Told: bytes per output. Points: 65
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

@@ -1,4 +1,4 @@
-// Attack: specialises a container of the standard library that the worker uses. Told: bytes an output. Points: 65
+// Attack: specialises a container of the standard library that the worker uses. Told: bytes per output. Points: 65
 #include <cuda_runtime.h>
 
 #include <map>

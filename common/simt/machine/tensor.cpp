@@ -255,7 +255,7 @@ void multiply_floats(const Product& its, const Matrix& a, const Matrix& b, const
   const bool in_halves = bits_of(its.a.element) == 8;
   // wmma of TF32 is made of instructions that are 4 deep.
   const bool is_shallow = its.a.element == Element::tf32 && its.b.columns == 16;
-  const int at_once = is_shallow ? 4 : 16;
+  const int at_once = is_shallow ? 4 : static_cast<int>(tensor::kMostAtOnce);
   const auto order = [&](int i) { return in_halves ? i % 16 / 2 * 4 + i % 2 + i / 16 * 2 : i; };
   Lines<32> left, right;
   left.fill(its.a.element, false, its.a.rows, depth,

@@ -42,7 +42,7 @@ Place place_of(const Fragment& its, int i, int j, int lane);
 /// Rows of A or columns of B, at most so many: their factors by k, those of neighbours beside each other.
 template <int kMost>
 struct Lines {
-  static constexpr int kDeepest = 32;
+  static constexpr int kDeepest = tensor::kMostProducts;
   alignas(64) std::array<std::array<std::int32_t, kMost>, kDeepest> value;
   alignas(64) std::array<std::array<std::int32_t, kMost>, kDeepest> top;
   std::array<bool, kMost> are_finite;

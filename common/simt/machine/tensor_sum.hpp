@@ -20,7 +20,7 @@ struct Factor {
 
 inline constexpr int kFactorPlaces = 10;
 inline constexpr int kNoTop = -1000;
-inline constexpr unsigned kMostAtOnce = 16;  // products
+inline constexpr unsigned kMostAtOnce = 16;  // products, but for numbers of 8 bits
 inline constexpr std::uint32_t kInfinity = 0x7f80'0000;
 inline constexpr std::uint32_t kNan = 0x7fff'ffff;  // the only one that comes out
 

@@ -150,7 +150,8 @@ struct Precision {
   int places;
 };
 Precision precision_of(Element element) {
-  return bits_of(element) == 8 ? Precision{32, 13} : Precision{16, tensor::kKeptPlaces};
+  return bits_of(element) == 8 ? Precision{32, 13}
+                               : Precision{tensor::kMostAtOnce, tensor::kKeptPlaces};
 }
 
 using tensor::kWide;

@@ -113,28 +113,27 @@ const char* advice(Hazard hazard, Remedy remedy) {
                  "elements.";
         case Remedy::blocks:
           return "Nothing orders the blocks of a launch, no barrier either: give each block "
-                 "elements "
-                 "of its own, use an atomic, or make it two launches.";
+                 "elements of its own, use an atomic, or make it two launches.";
         case Remedy::blocks_in_place:
           return "Nothing orders the blocks of a launch, no barrier either: write to another array "
                  "than is read, or make it two launches.";
+        case Remedy::change:
+          return "Threads that change one element lose each other's changes, and no barrier helps: "
+                 "use an atomic (atomicAdd), or give each thread its own element.";
         case Remedy::cluster:
           return "__syncthreads() orders one block only: put this_cluster().sync() between the "
                  "two, or give each block elements of its own.";
         case Remedy::scope:
           return "An atomic with the scope of a block (atomicAdd_block) is atomic among the "
-                 "threads of "
-                 "one block only: use the one of the whole device.";
+                 "threads of one block only: use the one of the whole device.";
         case Remedy::guard:
           return "The memory model gives a plain read beside an atomic no value that a test may "
                  "rely on: leave the test out, or read through a volatile pointer or a "
                  "cuda::atomic_ref.";
         case Remedy::fence:
           return "The lock or flag that one passes to the other orders nothing without a fence: "
-                 "put a "
-                 "__threadfence() before the atomic or volatile store that opens the lock or "
-                 "raises "
-                 "the flag.";
+                 "put a __threadfence() before the atomic or volatile store that opens the lock or "
+                 "raises the flag.";
         case Remedy::arrival:
           return "What st_async stores is there for threads that have waited for its barrier with "
                  "mbarrier_try_wait_parity(), and for those that a barrier orders behind them.";
@@ -151,12 +150,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
       return "Put a __syncthreads() between the two, or give each thread its own element.";
     case Hazard::same_value_write:
       return "Both write the same value, so the result is defined in practice; let one thread "
-             "write "
-             "it.";
+             "write it.";
     case Hazard::read_beside_atomic:
       return "The value is any of those that the variable goes through: right for a test or a "
-             "first "
-             "guess, wrong where the last one is meant.";
+             "first guess, wrong where the last one is meant.";
     case Hazard::out_of_bounds:
       return "Guard the access with the array's length.";
     case Hazard::use_after_free:
@@ -164,8 +161,7 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::misaligned:
       if (remedy == Remedy::tensor_map) {
         return "The first coordinate, times the size of an element, must be a multiple of 16: a "
-               "GPU "
-               "stops there with an illegal instruction.";
+               "GPU stops there with an illegal instruction.";
       }
       if (remedy == Remedy::matrix) {
         return "Let it begin at a multiple of 1024 bytes with the swizzle of 128, of 512 with 64, "
@@ -176,8 +172,7 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::invalid_address:
       if (remedy == Remedy::tensor_map) {
         return "Pass the CUtensorMap as a const __grid_constant__ parameter, and its address to "
-               "the "
-               "copy; the map lies at a multiple of 64.";
+               "the copy; the map lies at a multiple of 64.";
       }
       if (remedy == Remedy::barrier_in_memory) {
         return "A barrier lies in the shared memory of its own block, whose threads arrive and "
@@ -207,14 +202,13 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::missed_barrier:
       if (remedy == Remedy::cluster) {
         return "A barrier does not wait for threads that have ended, but what they should have "
-               "done "
-               "before it is missing: guard the work with the condition, not the way to the "
+               "done before it is missing: guard the work with the condition, not the way to the "
                "barrier.";
       }
       return "A barrier does not wait for threads that have ended, but what they should have done "
              "before it is missing, and CUDA allows __syncthreads() in conditional code only if "
-             "the "
-             "whole block takes it: guard the work with the condition, not the way to the barrier.";
+             "the whole block takes it: guard the work with the condition, not the way to the "
+             "barrier.";
     case Hazard::warp_deadlock:
       if (remedy == Remedy::whole_group) {
         return "All lanes of four warps in a row, the first with a number that is a multiple of "
@@ -241,10 +235,8 @@ const char* advice(Hazard hazard, Remedy remedy) {
                "barrier behind that wait.";
       }
       return "A barrier does not complete an asynchronous copy: between the two, the copy's own "
-             "thread "
-             "must call __pipeline_commit() and a __pipeline_wait_prior(n) that leaves it no "
-             "longer "
-             "pending, and other threads need a __syncthreads() after that wait.";
+             "thread must call __pipeline_commit() and a __pipeline_wait_prior(n) that leaves it "
+             "no longer pending, and other threads need a __syncthreads() after that wait.";
     case Hazard::invalid_copy:
       if (remedy == Remedy::arrival) {
         return "Both of st_async's addresses come from map_shared_rank() with the same rank.";
@@ -257,8 +249,7 @@ const char* advice(Hazard hazard, Remedy remedy) {
                "multiples of 16, and its barrier lies in the block that it goes to.";
       }
       return "An asynchronous copy fills the shared memory of its own block: copy there, and let "
-             "the "
-             "other block read it behind this_cluster().sync().";
+             "the other block read it behind this_cluster().sync().";
     case Hazard::endless_kernel:
       if (remedy == Remedy::arrival) {
         return "Compare what it was set up to expect with what the blocks send to it.";
@@ -272,33 +263,28 @@ const char* advice(Hazard hazard, Remedy remedy) {
       return "A GPU does not stop there: it goes on with a number that means nothing.";
     case Hazard::stack_overflow:
       return "On a GPU local arrays lie in local memory, 512 kB a thread at most and slow: make "
-             "them "
-             "smaller or move them to shared or global memory, and see that recursion ends.";
+             "them smaller or move them to shared or global memory, and see that recursion ends.";
     case Hazard::unordered_streams:
       return "Put both on one stream, let the second's stream wait with cudaEventRecord and "
              "cudaStreamWaitEvent, or let the host wait in between.";
     case Hazard::unordered_launches:
       return "A launch with programmatic stream serialization may begin before the one before it "
-             "has "
-             "ended: call cudaGridDependencySynchronize() first.";
+             "has ended: call cudaGridDependencySynchronize() first.";
     case Hazard::missing_fence:
       return "A GPU may make this access before it has read the lock or flag that allows it: put a "
              "__threadfence() between the two.";
     case Hazard::unordered_stores:
       return "Both are volatile, relaxed or atomic, so one of the values stays: right for a flag, "
-             "wrong "
-             "where it matters which.";
+             "wrong where it matters which.";
     case Hazard::unwritten_output:
       return "Has the launch a thread for each element, and does each write where it should? If "
-             "these "
-             "are not meant to be used, copy less, or cudaMemset them.";
+             "these are not meant to be used, copy less, or cudaMemset them.";
     case Hazard::absent_block:
       return remedy == Remedy::block_begin
                  ? "The blocks of a cluster do not begin at the same moment: call "
                    "this_cluster().sync() before the first access to another block's shared memory."
                  : "A block's shared memory goes when it ends: call this_cluster().sync() after "
-                   "the "
-                   "last access, before the block ends.";
+                   "the last access, before the block ends.";
     case Hazard::unfinished_product:
       return "A wgmma goes on until wgmma.wait_group leaves its group no longer pending: wait "
              "before its operands are overwritten or its results are used, and let other threads "

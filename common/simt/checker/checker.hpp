@@ -58,6 +58,8 @@ struct Site {
   bool returns = true;   // of an atomic: what was there is used
   bool may_lock =
       false;  // an exchange or compare-and-swap whose result is used, with no fence of its own
+  /// Of a load and a store that change an element together, the load's place in Launch::sites; -1: of others.
+  std::int32_t change = -1;
   bool starts_copy = false;  // to shared memory, whose bytes come later
   /// st.async: its store is there when the barrier says so, not for its own thread before; its arrival at the barrier, an
   /// atomic, hands it on and takes nothing over.

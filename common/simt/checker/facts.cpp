@@ -121,7 +121,8 @@ class Registers {
     return of(address.parts.front());
   }
 
-  Reading reading(const Instruction& load) const;
+  // What a load is for, and, in `changed`, the store of what was made of it to the same place: count[i] = count[i] + 1.
+  Reading reading(const Instruction& load, const Instruction*& changed) const;
   bool is_used(std::int32_t index) const { return !uses_[static_cast<std::size_t>(index)].empty(); }
   // Of what a load of this type puts into a register, the bytes that something depends on.
   std::uint8_t used_bytes(std::int32_t index, Type type) const {
@@ -414,7 +415,7 @@ void Registers::want(bool in_memory) {
   }
 }
 
-Reading Registers::reading(const Instruction& load) const {
+Reading Registers::reading(const Instruction& load, const Instruction*& changed) const {
   const Operand* const place = address_of(load);
   bool is_kept = false, is_compared = false, goes_on = false;
   std::set<std::int32_t> seen;
@@ -440,6 +441,8 @@ Reading Registers::reading(const Instruction& load) const {
       if (one->opcode == "st" && !is_local(*one)) {
         if (names(1)) {
           is_kept = true;
+          const Operand* const its = address_of(*one);
+          if (place != nullptr && its != nullptr && is_same_place(*place, *its)) changed = one;
         } else {
           goes_on = true;
         }
@@ -489,6 +492,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
     return *code.function;
   };
   std::map<std::pair<const ptx::Function*, std::int32_t>, std::int16_t> copies;
+  std::map<const Instruction*, std::int32_t> changes;  // by their stores: the sites of their loads
   for (const Instruction* const one : code.sites) {
     Site site;
     Origin origin;
@@ -516,7 +520,12 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       const Operand* const address = address_of(*one);
       if (address != nullptr) origin = registers.origin(*address);
       if (is_any(one->opcode, {"ld", "ldu"})) {
-        site.reading = registers.reading(*one);
+        const Instruction* changed = nullptr;
+        site.reading = registers.reading(*one, changed);
+        if (changed != nullptr) {
+          site.change = static_cast<std::int32_t>(facts.sites.size());
+          changes[changed] = site.change;
+        }
       } else if (one->opcode == "atom" && one->has("exch")) {
         site.uses_old = one->operands[0].kind == Operand::Kind::reg &&
                         registers.is_used(one->operands[0].index);
@@ -530,6 +539,9 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
                         (one->has("cas") || one->has("exch"));
       }
       const bool is_store = one->opcode == "st";
+      if (const auto change = changes.find(one); change != changes.end()) {
+        site.change = change->second;
+      }
       if (is_store || is_any(one->opcode, {"ld", "ldu"})) {
         const Operand& values = one->operands[is_store ? 1 : 0];
         const bool is_vector = values.kind == Operand::Kind::vector;

@@ -59,6 +59,7 @@ enum class Remedy : std::uint8_t {
   block_end,          // or may have ended
   blocks,             // a race between blocks
   blocks_in_place,    // one of them only reads
+  change,             // of an element that both read and write
   whole_warp,         // a deadlock in an instruction that needs every lane
   arrival,            // of a store at a barrier in shared memory
   barrier_in_memory,  // how such a barrier is set up and kept

@@ -338,6 +338,11 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   }
 
   const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
+  const auto is_one_change = [&](const Exact& a, const Exact& b) {
+    const auto& sites = checker_.launch_.sites;
+    if (a.site >= sites.size() || b.site >= sites.size()) return false;
+    return sites[a.site].change >= 0 && sites[a.site].change == sites[b.site].change;
+  };
   std::string array;
   const auto tell = [&](Hazard hazard, const Exact& first, const Exact& second, const char* verb,
                         const char* between, const char* detail, Remedy remedy) {
@@ -371,6 +376,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
                      : !is_shared                              ? Remedy::global
                      : first.thread / 32 == second.thread / 32 ? Remedy::lanes
                                                                : Remedy::block;
+    if (hazard == Hazard::race && is_one_change(first, second)) finding.remedy = Remedy::change;
     if (lacks_fence && !(is_between && is_shared)) finding.remedy = Remedy::fence;
     if (is_sent(first) || is_sent(second)) {
       const bool is_bulk = site_of(is_sent(first) ? first : second)->is_bulk;

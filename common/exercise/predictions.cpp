@@ -21,7 +21,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-// A line of the file, taken to its parts.
+// A line of the file, taken to its parts; the key as it is spelled today.
 struct Parts {
   std::string comment;  // a line that is only that
   std::string key;
@@ -39,7 +39,7 @@ Parts parts_of_line(const std::string& line) {
   const std::string said = trimmed(text.substr(0, text.find('#')));
   const std::size_t equals = said.find('=');
   parts.has_equals = equals != std::string::npos;
-  parts.key = trimmed(said.substr(0, equals));
+  parts.key = current_key(trimmed(said.substr(0, equals)));
   if (parts.has_equals) parts.value = trimmed(said.substr(equals + 1));
   return parts;
 }
@@ -61,6 +61,15 @@ std::string without_end(std::string line) {
 }
 
 }  // namespace
+
+std::string current_key(std::string key) {
+  for (const std::string word : {"_a_", "_an_"}) {
+    if (const std::size_t at = key.find(word); at != std::string::npos) {
+      key.replace(at, word.size(), "_per_");
+    }
+  }
+  return key;
+}
 
 const Predictions::Line* Predictions::find(const std::string& key) const {
   for (const Line& line : lines) {

@@ -24,7 +24,10 @@ struct Predictions {
   const Line* find(const std::string& key) const;
 };
 
-/// `origin` names the file in the faults.
+/// A question's key as it is spelled today: requests_per_block, which files of before have as requests_a_block.
+std::string current_key(std::string key);
+
+/// `origin` names the file in the faults. Keys are as they are spelled today.
 Predictions parse_predictions(const std::string& text, const std::string& origin);
 
 /// The same text with this answer to the question; all else stays as it was. Throws std::invalid_argument

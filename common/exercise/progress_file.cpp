@@ -8,6 +8,7 @@
 #include "common/build/compiler_output.hpp"
 #include "common/build/errors.hpp"
 #include "common/data/file.hpp"
+#include "common/exercise/predictions.hpp"
 #include "common/json/json.hpp"
 
 namespace halo {
@@ -50,7 +51,7 @@ ExerciseRecord record_from(const json::Value& json) {
   if (const json::Value* const predictions = json.find("predictions")) {
     for (const json::Member& one : predictions->members()) {
       record.predictions.push_back(
-          {one.name, {one.value.get<double>("said"), one.value.get<bool>("right")}});
+          {current_key(one.name), {one.value.get<double>("said"), one.value.get<bool>("right")}});
     }
   }
   record.claims = count_in(json, "claims");

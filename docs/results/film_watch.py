@@ -68,8 +68,8 @@ def main():
     source = clone / "exercises/04_tile_and_halo/tile_and_halo.cu"
     solution = (clone / "solutions/04_tile_and_halo/tile_and_halo.cu").read_text()
     film = Film(clone)
-    for question, answer in [("requests_a_block = ", "9"), ("bytes_an_output = ", "9.25"),
-                             ("bytes_an_output_17 = ", "10"), ("conflicts = ", "0")]:
+    for question, answer in [("requests_per_block = ", "9"), ("bytes_per_output = ", "9.25"),
+                             ("bytes_per_output_17 = ", "10"), ("conflicts = ", "0")]:
         film.until(question)
         film.type(answer + "\n")
     film.show("the questions before the first run")

@@ -178,7 +178,7 @@ double most_requests_of(const json::Value& report) {
   return static_cast<double>(most);
 }
 
-double bytes_an_output(const json::Value& report, double n) {
+double global_bytes(const json::Value& report, double n) {
   const auto sectors = sum_of(report, {"global_load_sectors", "global_store_sectors"});
   // Of an atomic request, which serves 32 lanes at most, a sector a lane.
   const auto by_atomics = 32 * sum_of(report, {"global_atomic_requests"});
@@ -192,7 +192,7 @@ void require_figures(const json::Value& report) {
   threads_of(report);
   requests_of(report);
   most_requests_of(report);
-  bytes_an_output(report, 1);
+  global_bytes(report, 1);
 }
 
 class Programs {
@@ -426,7 +426,7 @@ struct ProgramLimit {
   double (*of)(const json::Value& report, double n);
 };
 const ProgramLimit kLimits[] = {
-    {"bytes per output", 13, 12, bytes_an_output},
+    {"bytes per output", 13, 12, global_bytes},
     // A block alone would leave all multiprocessors but one idle. Of so many threads as would be needed if all did as much
     // as the warp that does most: others that are started do not count.
     {"outputs per thread", 16, 1,
@@ -622,9 +622,9 @@ class ProgramExaminer final : public Examiner {
     const json::Value& report = *measured();
     questions[0].counted = static_cast<double>(blocks_of(report));
     questions[1].counted = static_cast<double>(threads_of(report)) - kMeasured;
-    questions[2].counted = bytes_an_output(report, kMeasured);
+    questions[2].counted = global_bytes(report, kMeasured);
     const Ended& one = ended_.at(key({1, "4"}));
-    if (one.report) questions[3].counted = bytes_an_output(*one.report, 1);
+    if (one.report) questions[3].counted = global_bytes(*one.report, 1);
     return questions;
   }
   std::vector<Row> faults() const override {
@@ -755,7 +755,7 @@ Description describe() {
           marks_of(cases()),
           {{"blocks", 391, 0},
            {"idle_threads", 96, 0},
-           {"bytes_an_output", 12, 0.01},
+           {"bytes_per_output", 12, 0.01},
            {"bytes_of_one", 96, 0}}};
 }
 

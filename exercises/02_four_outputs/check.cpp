@@ -131,7 +131,7 @@ const Contract& contract() {
       .questions =
           {
               // Ten blocks of eight warps.
-              {"requests_a_warp", 45, 0, {10 * 1024, 9, 256, 256}, load_requests(), 80},
+              {"requests_per_warp", 45, 0, {10 * 1024, 9, 256, 256}, load_requests(), 80},
               {"bytes_side_by_side", 167.25, 0.5, {100'000, 9, 256, 1}, bytes_per_output()},
               {"bytes_far_apart", 50.25, 0.25, kMeasured, bytes_per_output()},
           },

@@ -131,10 +131,10 @@ const Contract& contract() {
       .questions =
           {
               // Ten blocks of eight warps.
-              {"requests_a_warp", 9, 0, {2560, 9, 5, 256}, load_requests(), 80},
-              {"bytes_a_place", 52, 0.25, kMeasured, bytes_per_output()},
-              {"bytes_a_place_5_and_5", 32, 0.25, {100'000, 5, 5, 256}, bytes_per_output()},
-              {"constant_reads_a_warp", 14, 0.2, {2560, 9, 5, 256}, constant_reads(), 80},
+              {"requests_per_warp", 9, 0, {2560, 9, 5, 256}, load_requests(), 80},
+              {"bytes_per_place", 52, 0.25, kMeasured, bytes_per_output()},
+              {"bytes_per_place_5_and_5", 32, 0.25, {100'000, 5, 5, 256}, bytes_per_output()},
+              {"constant_reads_per_warp", 14, 0.2, {2560, 9, 5, 256}, constant_reads(), 80},
           },
       .timed = {10'000'000, 9, 5, 256},
       .owner =

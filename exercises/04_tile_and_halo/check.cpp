@@ -116,9 +116,9 @@ const Contract& contract() {
       .questions =
           {
               // Ten blocks, whose ends cost what the others do.
-              {"requests_a_block", 9, 0, {2560, 9, 256}, load_requests(), 10},
-              {"bytes_an_output", 9.25, 0.05, {100'000, 9, 256}, bytes_per_output()},
-              {"bytes_an_output_17", 8.25, 0.05, {100'000, 17, 256}, bytes_per_output()},
+              {"requests_per_block", 9, 0, {2560, 9, 256}, load_requests(), 10},
+              {"bytes_per_output", 9.25, 0.05, {100'000, 9, 256}, bytes_per_output()},
+              {"bytes_per_output_17", 8.25, 0.05, {100'000, 17, 256}, bytes_per_output()},
               {"conflicts", 0, 0, {100'000, 9, 256}, shared_conflicts()},
           },
       .timed = {10'000'000, 9, 256},

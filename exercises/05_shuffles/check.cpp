@@ -104,10 +104,10 @@ const Contract& contract() {
           },
       .questions =
           {
-              {"requests_a_warp", 2, 0, kLong, load_requests(), kWarps},
-              {"bytes_an_output", 10, 0.05, kLong, bytes_per_output()},
-              {"bytes_an_output_17", 10, 0.05, {25'600, 17, 256}, bytes_per_output()},
-              {"bytes_an_output_19", 12, 0.05, {25'600, 19, 256}, bytes_per_output()},
+              {"requests_per_warp", 2, 0, kLong, load_requests(), kWarps},
+              {"bytes_per_output", 10, 0.05, kLong, bytes_per_output()},
+              {"bytes_per_output_17", 10, 0.05, {25'600, 17, 256}, bytes_per_output()},
+              {"bytes_per_output_19", 12, 0.05, {25'600, 19, 256}, bytes_per_output()},
           },
       .timed = {10'000'000, 9, 256},
       .owner =

@@ -169,10 +169,10 @@ const Contract& contract() {
           },
       .questions =
           {
-              {"bytes_an_output", 13.21, 0.5, kPicture, bytes_per_output()},
-              {"requests_a_warp", 27, 0, kPicture, shared_requests(), kWarps},
-              {"requests_a_warp_3", 9.75, 0, {96, 128, 3, 3, 16, 32}, shared_requests(), kWarps},
-              {"barriers_a_block", 2, 0, kPicture, barriers(), 24},
+              {"bytes_per_output", 13.21, 0.5, kPicture, bytes_per_output()},
+              {"requests_per_warp", 27, 0, kPicture, shared_requests(), kWarps},
+              {"requests_per_warp_3", 9.75, 0, {96, 128, 3, 3, 16, 32}, shared_requests(), kWarps},
+              {"barriers_per_block", 2, 0, kPicture, barriers(), 24},
           },
       .timed = {2160, 3840, 9, 9, 16, 32},
       .owner =

@@ -164,10 +164,10 @@ const Contract& contract() {
           {
               // 2 of a float4 for four filters, twice, and 1 for each of two pixels: 6 for 16 multiply-adds;
               // what comes on chip must be written there too.
-              {"wavefronts_a_multiply_add", 0.375, 0.035, kMeasured, wavefronts()},
+              {"wavefronts_per_multiply_add", 0.375, 0.035, kMeasured, wavefronts()},
               // For 2,048 outputs and each of 8 channels: 64 cells and 32 taps, all in whole sectors.
-              {"bytes_an_output_1x1", 5.5, 0.01, {1, 8, 8, 64, 32, 1, 1}, bytes_per_output()},
-              {"barriers_a_block", 16, 0, {1, 8, 2, 32, 32, 1, 1}, barriers()},
+              {"bytes_per_output_1x1", 5.5, 0.01, {1, 8, 8, 64, 32, 1, 1}, bytes_per_output()},
+              {"barriers_per_block", 16, 0, {1, 8, 2, 32, 32, 1, 1}, barriers()},
           },
       .timed = {1, 256, 58, 66, 256, 3, 3},
       .owner = owner,

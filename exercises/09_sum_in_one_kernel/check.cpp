@@ -154,10 +154,10 @@ const Contract& contract() {
           },
       .questions =
           {
-              {"bytes_stored_an_output", 4, 0, kMeasured, stored_bytes_per_output()},
-              {"outputs_a_thread", 0.125, 0, kMeasured, outputs_per_thread()},
+              {"bytes_stored_per_output", 4, 0, kMeasured, stored_bytes_per_output()},
+              {"outputs_per_thread", 0.125, 0, kMeasured, outputs_per_thread()},
               // 64 channels of 4 sectors for 32 pixels, 8 sectors of taps, one of the bias, 4 bytes stored.
-              {"bytes_an_output_1x1", 269, 0.5, {1, 64, 8, 8, 8, 1, 1}, bytes_per_output()},
+              {"bytes_per_output_1x1", 269, 0.5, {1, 64, 8, 8, 8, 1, 1}, bytes_per_output()},
           },
       .timed = {1, 384, 13, 13, 384, 3, 3},
       .owner = owner,

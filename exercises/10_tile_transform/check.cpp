@@ -125,9 +125,9 @@ const Contract& contract() {
           },
       .questions =
           {
-              {"bytes_an_output", 8.25, 0.5, kBatch, bytes_per_output()},
-              {"bytes_an_output_33", 10.18, 0.5, {33, 4, 16, 16}, bytes_per_output()},
-              {"shared_requests_a_tile", 64, 0, kBatch, shared_requests(), kTiles},
+              {"bytes_per_output", 8.25, 0.5, kBatch, bytes_per_output()},
+              {"bytes_per_output_33", 10.18, 0.5, {33, 4, 16, 16}, bytes_per_output()},
+              {"shared_requests_per_tile", 64, 0, kBatch, shared_requests(), kTiles},
               {"conflicts", 0, 0, kBatch, shared_conflicts()},
           },
       .timed = {32, 64, 56, 56},

@@ -179,9 +179,9 @@ const Contract& contract() {
           },
       .questions =
           {
-              {"bytes_an_output", 28.94, 1, kMap, bytes_per_output()},
-              {"bytes_an_output_2", 24, 0.5, {4, 64, 64, 2, 2, 0}, bytes_per_output()},
-              {"conflicts_a_warp", 9, 0, {4, 65, 65, 3, 2, 0}, shared_conflicts(), kWarps},
+              {"bytes_per_output", 28.94, 1, kMap, bytes_per_output()},
+              {"bytes_per_output_2", 24, 0.5, {4, 64, 64, 2, 2, 0}, bytes_per_output()},
+              {"conflicts_per_warp", 9, 0, {4, 65, 65, 3, 2, 0}, shared_conflicts(), kWarps},
           },
       .timed = {2048, 112, 112, 3, 2, 1},
       .owner =

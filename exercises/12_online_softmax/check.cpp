@@ -245,10 +245,10 @@ const Contract& contract() {
           },
       .questions =
           {
-              {"bytes_a_cell", 12, 0.05, kMeasured, bytes_per_output()},
+              {"bytes_per_cell", 12, 0.05, kMeasured, bytes_per_output()},
               // The second row ends after a quarter.
-              {"bytes_a_cell_two_rows", 9, 0.05, {2, 20'000}, bytes_per_output()},
-              {"barriers_a_row", 1, 0, {8, 512}, barriers(), 8},
+              {"bytes_per_cell_two_rows", 9, 0.05, {2, 20'000}, bytes_per_output()},
+              {"barriers_per_row", 1, 0, {8, 512}, barriers(), 8},
           },
       .timed = {2048, 16'384},
       .owner =

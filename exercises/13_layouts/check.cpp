@@ -207,9 +207,9 @@ const Contract& contract() {
       .questions =
           {
               // Layer 0 begins in layout 0: 3 costs; 9 for each other layer.
-              {"costs_a_chain", 264, 0, kMeasured, load_requests(), 8},
-              {"bytes_a_layer", 43.2, 0.1, kMeasured, bytes_per_output()},
-              {"costs_a_chain_40", 158, 0, {32, 40, 2}, load_requests()},
+              {"costs_per_chain", 264, 0, kMeasured, load_requests(), 8},
+              {"bytes_per_layer", 43.2, 0.1, kMeasured, bytes_per_output()},
+              {"costs_per_chain_40", 158, 0, {32, 40, 2}, load_requests()},
           },
       .timed = {100'000, 16, 2},
       .owner =

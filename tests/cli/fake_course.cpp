@@ -66,7 +66,7 @@ fs::path FakeCourse::add(const std::string& name, const std::string& title) {
   write_text(file(name, "hints.md"),
              "# Hints\n\n## 1\n\nThink.\n\n## 2\nThink harder.\n\n## 3\nIt is the halo.\n");
   begun(file(name, "predictions.txt"), "start_predictions.txt",
-        "# How many cells?\ncells_a_block =\n# How many barriers?\nbarriers =\n");
+        "# How many cells?\ncells_per_block =\n# How many barriers?\nbarriers =\n");
   begun(file(name, "answers.md"), "start_answers.md",
         "# Answers\n\n1. Why?\n\n   (your answer, two sentences)\n\n2. What if?\n\n   (your "
         "answer)\n");
@@ -110,7 +110,7 @@ Marks right_marks(const std::string& exercise) {
   marks.exercise = exercise;
   marks.backend = "sim";
   marks.seed = 7;
-  marks.questions = {{"cells_a_block", 264, 0, 264}, {"barriers", 1, 0, 1}};
+  marks.questions = {{"cells_per_block", 264, 0, 264}, {"barriers", 1, 0, 1}};
   marks.cases = {{"mask 1", Category::correctness, 20, 20, Outcome::good, "", {}, 0},
                  {"short signals", Category::correctness, 25, 25, Outcome::good, "", {}, 0},
                  {"no hazards", Category::safety, 15, 15, Outcome::good, "", {}, 0},

@@ -169,7 +169,7 @@ TEST_CASE("progress: the bar, the points and what is next") {
   CHECK(fresh.status == 0);
   CHECK_THAT(fresh.out, contains("[--------------]  0 of 2 passed, 0 of 200 points") &&
                             contains("next: ./halo watch 04   Tile and halo"));
-  write_text(course.file(kTile, "predictions.txt"), "cells_a_block = 264\nbarriers = 3\n");
+  write_text(course.file(kTile, "predictions.txt"), "cells_per_block = 264\nbarriers = 3\n");
   course.halo({"hint", "04"});
   course.halo({"try", "04"});
   CHECK_THAT(course.halo({"progress"}).out,

@@ -60,7 +60,7 @@ TEST_CASE_METHOD(TryFixture, "try: a pass is status 0, says what it cost and wha
                             contains("bytes per output 9.25, at most 9.6") &&
                             contains("next: ./halo show 04 --beside; then 05, Shuffles"));
   // What was not predicted is told now.
-  CHECK_THAT(ended.out, contains("\"cells a block\" is 264"));
+  CHECK_THAT(ended.out, contains("\"cells per block\" is 264"));
 }
 
 TEST_CASE_METHOD(TryFixture, "try: the check is told the program, the file and the seed") {
@@ -460,30 +460,39 @@ TEST_CASE_METHOD(TryFixture, "try: a folder that is not in order is one line") {
 TEST_CASE_METHOD(TryFixture,
                  "try: a prediction is judged once it is said, and counts as it was first said") {
   const fs::path predictions = course.file(kTile, "predictions.txt");
-  write_text(predictions, "# How many cells?\ncells_a_block = 256\nbarriers =\n");
+  write_text(predictions, "# How many cells?\ncells_per_block = 256\nbarriers =\n");
   const Ended first = course.halo({"try", "04"});
   CHECK_THAT(first.out, contains("0 of 2 right, 1 open") &&
-                            contains("\"cells a block\": you said 256, it is 264 (yours: 264)") &&
+                            contains("\"cells per block\": you said 256, it is 264 (yours: 264)") &&
                             !contains("barriers"));
   // To say something else now is too late.
-  write_text(predictions, "cells_a_block = 264\nbarriers = 1\n");
+  write_text(predictions, "cells_per_block = 264\nbarriers = 1\n");
   const Ended second = course.halo({"try", "04"});
   CHECK_THAT(second.out, contains("20 of 90 points") && contains("1 of 2 right") &&
                              contains("\"barriers\": you said 1, which is right") &&
-                             !contains("cells a block"));
+                             !contains("cells per block"));
   write_text(source, "RIGHT");
   const Ended third = course.halo({"try", "04"});
   CHECK_THAT(third.out, contains("PASSED  90 of 90 points") &&
-                            contains("\"cells a block\": you said 256, it is 264"));
+                            contains("\"cells per block\": you said 256, it is 264"));
   const json::Value said =
       json::Value::parse(read_file(course.progress())).at("exercises").at(kTile).at("predictions");
-  CHECK(said.at("cells_a_block").get<double>("said") == 256);
-  CHECK_FALSE(said.at("cells_a_block").get<bool>("right"));
+  CHECK(said.at("cells_per_block").get<double>("said") == 256);
+  CHECK_FALSE(said.at("cells_per_block").get<bool>("right"));
   CHECK(said.at("barriers").get<bool>("right"));
 }
 
+TEST_CASE_METHOD(TryFixture, "try: what was predicted under a key of before still counts") {
+  write_text(course.progress(),
+             R"({"format": "halo progress 1", "exercises": {"04_tile_and_halo": {"attempts": 1,
+                 "predictions": {"cells_a_block": {"said": 256, "right": false}}}}})");
+  write_text(course.file(kTile, "predictions.txt"), "cells_a_block = 264\nbarriers = 1\n");
+  CHECK_THAT(course.halo({"try", "04"}).out, contains("1 of 2 right"));
+  CHECK_THAT(read_file(course.progress()), contains("\"cells_per_block\"") && contains("256"));
+}
+
 TEST_CASE_METHOD(TryFixture, "try: predictions that are no numbers are told and left open") {
-  write_text(course.file(kTile, "predictions.txt"), "cells_a_block = lots\nbarriers = 1\n");
+  write_text(course.file(kTile, "predictions.txt"), "cells_per_block = lots\nbarriers = 1\n");
   const Ended ended = course.halo({"try", "04"});
   CHECK(ended.status == 1);
   CHECK_THAT(ended.out, contains("predictions.txt:1: 'lots' is no number") &&
@@ -508,7 +517,7 @@ TEST_CASE_METHOD(TryFixture, "try: at a terminal it asks before the first run, a
   const auto command = course.build.command({"try", "04"}, {"COLUMNS=80"}, course.root());
   SECTION("answers") {
     Terminal terminal(command);
-    CHECK_THAT(terminal.wait_for("cells_a_block = "),
+    CHECK_THAT(terminal.wait_for("cells_per_block = "),
                contains("Before the first run, predict") && contains("1 of 2  How many cells?"));
     terminal.press("lots\n");
     terminal.wait_for("is not a number");
@@ -518,25 +527,25 @@ TEST_CASE_METHOD(TryFixture, "try: at a terminal it asks before the first run, a
     CHECK(terminal.end() == 1);
     CHECK_THAT(terminal.screen(), contains("1 of 2 right, 1 open"));
     CHECK(read_file(predictions) ==
-          "# How many cells?\ncells_a_block = 264\n# How many barriers?\nbarriers =\n");
+          "# How many cells?\ncells_per_block = 264\n# How many barriers?\nbarriers =\n");
     Terminal again(command);
     CHECK(again.end() == 1);
     CHECK_THAT(again.screen(), !contains("barriers = "));
   }
   SECTION("Ctrl-D ends the questions") {
     Terminal terminal(command);
-    terminal.wait_for("cells_a_block = ");
+    terminal.wait_for("cells_per_block = ");
     terminal.press("\x04");
     CHECK(terminal.end() == 1);
   }
   SECTION("Ctrl-C keeps what was answered") {
     Terminal terminal(command);
-    terminal.wait_for("cells_a_block = ");
+    terminal.wait_for("cells_per_block = ");
     terminal.press("1\n");
     terminal.wait_for("barriers = ");
     terminal.press("\x03");
     CHECK(terminal.end() == 128 + SIGINT);
-    CHECK_THAT(read_file(predictions), contains("cells_a_block = 1\n"));
+    CHECK_THAT(read_file(predictions), contains("cells_per_block = 1\n"));
     CHECK_FALSE(fs::exists(course.progress()));
   }
   SECTION("not with --no-ask") {

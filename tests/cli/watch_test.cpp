@@ -321,7 +321,7 @@ TEST_CASE_METHOD(WatchFixture, "watch: one screen on a terminal, and a key for e
     terminal.press("q");
     CHECK(terminal.end() == 0);
     Terminal asks(course.build.command({"watch", "05"}, {"COLUMNS=80"}, course.root()));
-    asks.wait_for("cells_a_block = ");
+    asks.wait_for("cells_per_block = ");
     CHECK(asks.is_as_before());
     asks.press("\x03");
     CHECK(asks.end() == 128 + SIGINT);

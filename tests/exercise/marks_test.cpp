@@ -17,7 +17,7 @@ Marks some_marks() {
   marks.exercise = "04_tile_and_halo";
   marks.backend = "sim";
   marks.seed = 18446744073709551615u;
-  marks.questions = {{"cells_a_block", 264, 0, 264}, {"bytes_an_output", 9.25, 0.5, -1}};
+  marks.questions = {{"cells_per_block", 264, 0, 264}, {"bytes_per_output", 9.25, 0.5, -1}};
   marks.cases = {
       {"mask 1", Category::correctness, 20, 20, Outcome::good, "", {}, 0.25},
       {"no hazards", Category::safety, 0, 30, Outcome::bad, "a race in sum += tile[t]", {}, 0.5},
@@ -69,7 +69,7 @@ TEST_CASE("marks arrive as they were told") {
   CHECK(again.backend == "sim");
   CHECK(again.seed == marks.seed);
   REQUIRE(again.questions.size() == 2);
-  CHECK(again.questions[0].key == "cells_a_block");
+  CHECK(again.questions[0].key == "cells_per_block");
   CHECK(again.questions[0].answer == 264);
   CHECK(again.questions[0].counted == 264);
   CHECK(again.questions[1].tolerance == 0.5);

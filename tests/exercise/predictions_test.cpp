@@ -15,7 +15,7 @@ constexpr const char* kFile =
     "\n"
     "# How many cells does a block\n"
     "# of 256 load?\n"
-    "cells_a_block =\n"
+    "cells_per_block =\n"
     "# Bytes an output\n"
     "bytes = 9.25  # I think\n"
     "sectors=1,024\r\n"
@@ -32,7 +32,7 @@ Judged judged(double answer, double tolerance, std::optional<double> said) {
 TEST_CASE("answers, open questions and lines that say nothing") {
   const Predictions all = parse_predictions(kFile, "predictions.txt");
   REQUIRE(all.lines.size() == 4);
-  CHECK(all.lines[0].key == "cells_a_block");
+  CHECK(all.lines[0].key == "cells_per_block");
   CHECK(all.lines[0].question == "How many cells does a block of 256 load?");
   CHECK_FALSE(all.lines[0].said);
   CHECK(all.lines[1].question == "Bytes an output");
@@ -54,6 +54,16 @@ TEST_CASE("an answer is written into its line, and nothing else changes") {
   CHECK(with_prediction("x = 3 # so", "x", 12345) == "x = 12345  # so");
   CHECK(with_prediction("x =\nx =\n", "x", 1) == "x = 1\nx =\n");
   CHECK_THROWS_AS(with_prediction("# x = 1\nx\n", "x", 2), std::invalid_argument);
+}
+
+TEST_CASE("a file with keys as they were spelled before is read and answered") {
+  const std::string old = "requests_a_block = 9\nbytes_an_output_17 =\n";
+  const Predictions all = parse_predictions(old, "predictions.txt");
+  CHECK(all.find("requests_per_block")->said == 9);
+  CHECK(all.find("bytes_per_output_17") != nullptr);
+  CHECK(with_prediction(old, "bytes_per_output_17", 8.25) ==
+        "requests_a_block = 9\nbytes_an_output_17 = 8.25\n");
+  CHECK(current_key("idle_threads") == "idle_threads");
 }
 
 TEST_CASE("figures as people write them") {

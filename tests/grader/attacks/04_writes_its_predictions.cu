@@ -8,7 +8,7 @@
 static int launch(const float* input, const float* mask, float* output, int n, int width,
                   int threads) {
   (void)input, (void)mask, (void)output, (void)n, (void)width, (void)threads;
-  std::ofstream("predictions.txt") << "requests_a_block = 9";
+  std::ofstream("predictions.txt") << "requests_per_block = 9";
   return 0;
 }
 

@@ -4,7 +4,9 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -24,6 +26,8 @@ constexpr std::size_t kMostText = std::size_t{1} << 20;
 constexpr std::size_t kMostTokens = 1'000'000;
 constexpr std::size_t kMostSymbols = std::size_t{1} << 19;  // bytes; a sandbox cuts what is printed
 constexpr std::size_t kMostOfAttributes = 200;              // tokens
+// std::regex recurses: no more letters than this.
+constexpr std::size_t kLongestDirective = 2000;
 
 std::string at_line(int line) { return "line " + std::to_string(line) + ": "; }
 
@@ -61,8 +65,7 @@ std::vector<std::string> directives_in(const std::string& line) {
     const bool is_first = !any || (word > 0 && line[word] == '/' && line[word - 1] == '*');
     if ((line[at] == '#' || is_digraph) && is_first) {
       const std::size_t begin = line.find_first_not_of(" \t\v\f", at + (is_digraph ? 2 : 1));
-      // std::regex recurses: no more than this.
-      if (begin != std::string::npos) all.push_back(line.substr(begin, 2000));
+      if (begin != std::string::npos) all.push_back(line.substr(begin, kLongestDirective));
     }
     any = true;
     word = at;
@@ -87,47 +90,6 @@ std::string changes_headers(const std::string& name) {
       name.size() > 1 && name[0] == '_' &&
       (name[1] == '_' || std::isupper(static_cast<unsigned char>(name[1])) != 0);
   return is_reserved && kAskedFor.count(name) == 0 ? name + " is reserved for them" : "";
-}
-
-// Directives, which the preprocessor takes away.
-std::string refused_directive(const std::string& text) {
-  static const std::regex macro(R"(^(define|undef)\s+(\w+))");
-  // A number or nothing, or under a name of capitals, which headers have none of but CUDA's own.
-  static const std::regex of_a_number(
-      R"(^(undef\b|define\s+\w+\s*\(?[-+]?([0-9.][\w.']*)?\)?\s*(/[/*].*)?$))");
-  static const std::regex of_capitals(R"(^define\s+(?!CU|NV|THRUST|CCCL)[A-Z][A-Z0-9_]*\b)");
-  static const std::regex inclusion(R"(^(include|include_next|import)\b)");
-  std::string changed;  // what the headers from here on would be read with
-  static const std::regex forged(R"(^(line\b|[0-9]|/\*))");
-  static const std::regex path(
-      R"(^(include|include_next|import|embed)\b.*["<]\s*(/|[^">]*\.\.([/">])))");
-  static const std::regex asked(R"(__has_(include|embed)[^\n]*["<]\s*(/|[^">]*\.\./))");
-  for (const auto& [number, line] : spliced_lines(text)) {
-    const std::size_t has = line.find("__has_");
-    if (has != std::string::npos && std::regex_search(line.substr(has, 2000), asked)) {
-      return at_line(number) + "asks for files by their paths";
-    }
-    for (const std::string& words : directives_in(line)) {
-      std::smatch found;
-      if (std::regex_search(words, found, macro)) {
-        if (const std::string why = changes_headers(found[2].str()); !why.empty()) {
-          changed = at_line(number) + "a macro that changes headers: " + why;
-        } else if (changed.empty() && !std::regex_search(words, of_a_number) &&
-                   !std::regex_search(words, of_capitals)) {
-          changed = at_line(number) + "a macro ahead of an #include, " + found[2].str() +
-                    ": define it below all of them, so that it is not in their lines";
-        }
-      }
-      if (!changed.empty() && std::regex_search(words, inclusion)) return changed;
-      if (std::regex_search(words, forged)) {
-        return at_line(number) + "a line that forges the places of others (#line)";
-      }
-      if (std::regex_search(words, path)) {
-        return at_line(number) + "#include of an absolute path or of one with ..";
-      }
-    }
-  }
-  return {};
 }
 
 // ---- The text as the compiler sees it ----
@@ -245,6 +207,9 @@ class Reader {
   Seen seen_;
 };
 
+constexpr const char* kInterfaceHeaders[] = {"common/exercise/exercise.h",
+                                             "common/exercise/counted.h"};
+
 // The interface of the exercises, CUDA's headers, and the system's.
 bool may_include(const std::string& file, const CompiledFile& compiled) {
   const std::string path = fs::path(file).lexically_normal().string();
@@ -254,8 +219,9 @@ bool may_include(const std::string& file, const CompiledFile& compiled) {
   };
   if (is_below(compiled.toolkit)) return true;  // perhaps in the build folder
   if (is_below(compiled.root)) {
-    return path == fs::path(compiled.root) / "common/exercise/exercise.h" ||
-           path == fs::path(compiled.root) / "common/exercise/counted.h";
+    return std::any_of(
+        std::begin(kInterfaceHeaders), std::end(kInterfaceHeaders),
+        [&](const char* header) { return path == fs::path(compiled.root) / header; });
   }
   return is_below("/usr");
 }
@@ -266,6 +232,107 @@ std::string plain(const std::string& word) {
     return word.substr(2, word.size() - 4);
   }
   return word;
+}
+
+const std::set<std::string> kRefusedAttributes = {
+    "constructor", "destructor", "section", "alias",         "ifunc",   "weak",
+    "weakref",     "symver",     "naked",   "init_priority", "cleanup", "visibility"};
+
+// Words that the exercise's own headers are made of, without their comments.
+std::set<std::string> words_of_interface(const std::string& root) {
+  static const std::regex word(R"([A-Za-z_]\w*)");
+  std::set<std::string> words;
+  for (const char* header : kInterfaceHeaders) {
+    const fs::path path = fs::path(root) / header;
+    if (!fs::exists(path)) continue;
+    std::istringstream lines(data::read_file(path.string()));
+    for (std::string line; std::getline(lines, line);) {
+      line.resize(std::min(line.find("//"), line.size()));
+      for (std::sregex_iterator at(line.begin(), line.end(), word), none; at != none; ++at) {
+        words.insert(at->str());
+      }
+    }
+  }
+  return words;
+}
+
+// What the replacement of a macro would carry into the lines of headers, which are not looked at: what is refused in the
+// student's own, whole or in parts; empty: nothing.
+std::string carried_by(std::string replacement) {
+  static const std::regex comment(R"(/\*.*?\*/|//.*)");
+  static const std::set<std::string> kOthers = {"asm", "__asm", "simt", "halo", "counting"};
+  // Within quotes it is none.
+  if (replacement.find_first_of("\"'") == std::string::npos) {
+    replacement = std::regex_replace(replacement, comment, " ");
+  }
+  for (const char* part : {"##", "%:%:", "/*"}) {
+    if (replacement.find(part) != std::string::npos) return part;
+  }
+  const std::string name = "macro";
+  // The number: a # at the beginning is no directive here.
+  const std::string line = "# 1 \"" + name + "\"\n0 " + replacement + "\n";
+  for (const Token& token : Reader(line, name).read().tokens) {
+    const std::string word = plain(token.text);
+    if (kOthers.count(word) == 1 || kRefusedAttributes.count(word) == 1) return token.text;
+  }
+  return {};
+}
+
+// Directives, which the preprocessor takes away.
+std::string refused_directive(const CompiledFile& file) {
+  static const std::regex macro(R"(^(define|undef)\b\s*(\w*)(\([^)]*\))?(.*)$)");
+  static const std::regex inclusion(R"(^(include|include_next|import)\b)");
+  static const std::regex of_the_system(R"(^include\s*<(?![^>]*exercise)[^>]*>)");
+  // What the headers from here on would be read with, and those of the exercise.
+  std::string changed, changed_interface;
+  std::optional<std::set<std::string>> interface_words;
+  static const std::regex forged(R"(^(line\b|[0-9]|/\*))");
+  static const std::regex path(
+      R"(^(include|include_next|import|embed)\b.*["<]\s*(/|[^">]*\.\.([/">])))");
+  static const std::regex asked(R"(__has_(include|embed)[^\n]*["<]\s*(/|[^">]*\.\./))");
+  for (const auto& [number, line] : spliced_lines(file.text)) {
+    const std::size_t has = line.find("__has_");
+    if (has != std::string::npos && std::regex_search(line.substr(has, kLongestDirective), asked)) {
+      return at_line(number) + "asks for files by their paths";
+    }
+    for (const std::string& words : directives_in(line)) {
+      std::smatch found;
+      if (changed.empty() && std::regex_match(words, found, macro)) {
+        const std::string name = found[2].str();
+        const auto refuse = [&](const std::string& why) {
+          return at_line(number) + "a macro ahead of an #include, " + name + ": " + why +
+                 "; define it below all of them";
+        };
+        const std::string carried = carried_by(found[4].str());
+        if (!interface_words) interface_words = words_of_interface(file.root);
+        if (const std::string why = changes_headers(name); !why.empty()) {
+          changed = at_line(number) + "a macro that changes headers: " + why;
+        } else if (name.empty()) {
+          changed =
+              at_line(number) + "a macro ahead of an #include, with a comment in its name's place";
+        } else if (words.size() >= kLongestDirective) {
+          changed = refuse("it is longer than anybody writes");
+        } else if (!carried.empty()) {
+          changed = refuse(carried + " would be in their lines");
+        } else if (interface_words->count(name) == 1) {
+          changed_interface = refuse("the exercise's own headers have this word");
+        }
+      }
+      if (std::regex_search(words, inclusion)) {
+        if (!changed.empty()) return changed;
+        if (!changed_interface.empty() && !std::regex_search(words, of_the_system)) {
+          return changed_interface;
+        }
+      }
+      if (std::regex_search(words, forged)) {
+        return at_line(number) + "a line that forges the places of others (#line)";
+      }
+      if (std::regex_search(words, path)) {
+        return at_line(number) + "#include of an absolute path or of one with ..";
+      }
+    }
+  }
+  return {};
 }
 
 // What is refused in the tokens of the student's lines.
@@ -327,16 +394,13 @@ class Wires {
 
   std::string attributes(std::size_t ahead, const std::string& open,
                          const std::string& close) const {
-    static const std::set<std::string> kRefused = {
-        "constructor", "destructor", "section", "alias",         "ifunc",   "weak",
-        "weakref",     "symver",     "naked",   "init_priority", "cleanup", "visibility"};
     int depth = 0;
     for (std::size_t i = ahead; at_ + i < tokens_.size(); ++i) {
       if (i > kMostOfAttributes) return "an attribute of so many words";
       const std::string& text = word(i);
       if (text == open) ++depth;
       if (text == close && --depth == 0) break;
-      if (is_word(text[0]) && kRefused.count(plain(text)) == 1) {
+      if (is_word(text[0]) && kRefusedAttributes.count(plain(text)) == 1) {
         return "the attribute " + plain(text);
       }
     }
@@ -529,7 +593,7 @@ Tripped look_at(const CompiledFile& file) {
     return tripped;
   }
   if (file.text.find('\0') != std::string::npos) refused("the file has bytes of 0 in it");
-  if (refused(refused_directive(file.text))) return tripped;
+  if (refused(refused_directive(file))) return tripped;
 
   const Seen seen = Reader(file.preprocessed, file.name).read();
   if (seen.tokens.size() > kMostTokens) {

@@ -57,19 +57,56 @@ TEST_CASE("paths in directives are refused, however they are spelled") {
 
 TEST_CASE("macros that put code into the lines of headers are refused") {
   for (const char* macro :
-       {"#define abs(x) abs(x); void crash() { asm(\"nop\"); } int other(x)", "#define begin end",
-        "#define begin(value) end(value)", "#define CUDARTAPI __attribute__((constructor))",
-        "#define __THROW", "#define private public"}) {
+       {"#define abs(x) abs(x); void crash() { asm(\"nop\"); } int other(x)",
+        "#define CUDARTAPI __attribute__((constructor))", "#define __THROW",
+        "#define private public", "#define T U> void crash() { __asm(\"nop\"); } template <class T",
+        "#define unused constructor", "#define made(x) con ## x", "#define made(x) con %:%: x",
+        "#define/**/__THROW", "#define /* two", "#define abs(x) /* two",
+        "#define N 4 /* */ asm(\"nop\") /* */", "#define text \"/*\" asm(\"nop\") \"*/\"",
+        "#define inside simt", "#define abs(x) #x asm"}) {
     INFO(macro);
     CHECK_THAT(refusal_of_text(std::string(macro) + "\n#include <cstdlib>\n"), contains("macro"));
     CHECK(refusal_of_text("#include <cstdlib>\n" + std::string(macro) + "\n").empty());
   }
+  const std::string long_one = "#define f(x) " + std::string(3000, ' ') + "asm\n";
+  CHECK_THAT(refusal_of_text(long_one + "#include <cmath>"), contains("longer than anybody"));
+}
+
+TEST_CASE("macros that students put ahead of an #include are not refused") {
   for (const char* macro :
        {"#define N 1024", "#define tile (16)  // cells", "#define BLOCK (N / 4)",
-        "#define _USE_MATH_DEFINES", "#define CHECK(x) if (x) { return 1; }"}) {
+        "#define _USE_MATH_DEFINES", "#define CHECK(x) if (x) { return 1; }",
+        "#define ceil_div(a, b) (((a) + (b) - 1) / (b)) /* rounded up */",
+        "#define clamped(i, n) ((i) < 0 ? 0 : (i) >= (n) ? (n) - 1 : (i))",
+        "#define checked(call) do { cudaError_t e = (call); if (e) { return e; } } while (0)",
+        "#define say(x) printf(#x \" is %d\\n\", x)",
+        "#define aligned16 __attribute__((aligned(16)))", "#define restrict __restrict__",
+        "#define value (4)"}) {
     INFO(macro);
-    CHECK(refusal_of_text(std::string(macro) + "\n#include <cstdlib>\n").empty());
+    CHECK(refusal_of_text(std::string(macro) + "\n#include <cstdlib>\n") == "");
   }
+}
+
+TEST_CASE("the words of the exercise's own headers are no macro ahead of them") {
+  CompiledFile file;
+  file.name = "x.cu";
+  file.root = HALO_SOURCE_ROOT;
+  for (const char* macro : {"#define begin end", "#define begin", "#define begin(a, b) end(a)",
+                            "#undef begin\n#define begin 0"}) {
+    for (const char* include : {"\"common/exercise/counted.h\"", "<./common/exercise/counted.h>"}) {
+      file.text = std::string(macro) + "\n#include " + include;
+      INFO(file.text);
+      CHECK_THAT(look_at(file).refusal, contains("own headers have this word"));
+    }
+    file.text = std::string(macro) + "\n#include COUNTED";
+    CHECK_THAT(look_at(file).refusal, contains("own headers have this word"));
+    file.text =
+        "#include \"common/exercise/counted.h\"\n" + std::string(macro) + "\n#include <cmath>";
+    CHECK(look_at(file).refusal == "");
+  }
+  // Of a comment there.
+  file.text = "#define check(call) if (call) return 1\n#include \"common/exercise/exercise.h\"";
+  CHECK(look_at(file).refusal == "");
 }
 
 TEST_CASE("lines that forge their places are refused") {

@@ -112,6 +112,7 @@ struct GradeOptions {
       {};                        // to the command that grades one: what else was asked for
   std::string sandbox = "auto";  // at most this level: namespaces, confined, limits
   std::string require_sandbox;   // at least this one; empty: any
+  bool time = false;             // on a GPU too, beside the course's kernels
 };
 
 struct PackOptions {

@@ -70,6 +70,7 @@ constexpr std::uint64_t kUsualSeed = 2024;
 struct Grading {
   const BuildFolder& build;
   AttemptOptions attempt;
+  bool times = false;  // on a GPU too
 };
 
 // The marks of what was handed in of an exercise, in a folder where nothing else is the student's; without them `grade` says
@@ -99,11 +100,39 @@ std::optional<Marks> marks_of(const Grading& grading, Exercise exercise,
   return {};
 }
 
+// How long it takes on this machine's GPU, beside the course's kernel; or why that is not known.
+std::string time_of(const Grading& grading, Exercise exercise, const grader::HandedIn& handed_in) {
+  if (!exercise.has_solution()) return "not timed: this copy of the course has no solutions";
+  exercise.sources = {handed_in.source};
+  AttemptOptions timed = grading.attempt;
+  timed.backend = "gpu";
+  timed.hidden.clear();
+  try {
+    const Attempt attempt = attempt_exercise(grading.build, exercise, timed);
+    if (!attempt.time.empty()) return attempt.time;
+    for (const CaseMark& one : attempt.marks.cases) {
+      if (one.outcome == Outcome::bad)
+        return "not timed: on the GPU " + one.name + ": " + one.message;
+    }
+    return "not timed: this exercise has no kernel to be timed";
+  } catch (const std::runtime_error& error) {
+    return std::string("not timed: ") + error.what();
+  }
+}
+
 ExerciseGrade grade_exercise(const Grading& grading, const Exercise& exercise,
                              const grader::HandedIn* handed_in) {
   ExerciseGrade grade;
   if (const auto marks = marks_of(grading, exercise, handed_in, grade)) {
     grade.cases = graded_cases(*marks);
+    if (grading.times) {
+      const bool is_right =
+          std::all_of(marks->cases.begin(), marks->cases.end(), [](const CaseMark& one) {
+            return one.category != Category::correctness || one.outcome == Outcome::good;
+          });
+      grade.time = is_right ? time_of(grading, exercise, *handed_in)
+                            : "not timed: only what comes out right is";
+    }
     return grade;
   }
   grade.cases = graded_cases(describe_exercise(grading.build, exercise, grading.attempt));
@@ -175,7 +204,14 @@ void grade_submission(const BuildFolder& build, const GradeOptions& options,
     grade.error = refused.what();
   }
 
-  Grading grading{build, {}};
+  Grading grading{build, {}, options.time};
+  if (options.time) {
+    try {
+      choose_exercise_backend(build, "gpu");
+    } catch (const CannotRun& error) {
+      throw CannotRun(std::string("--time: ") + error.what());
+    }
+  }
   grading.attempt.backend = choose_exercise_backend(build, "sim");
   grade.seed = options.seed.value_or(assignment.seed != 0 ? assignment.seed : kUsualSeed);
   if (options.own_inputs) grade.seed = grader::seed_of_student(grade.seed, grade.student);

@@ -83,6 +83,9 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
       "that works here");
   line.option("--require-sandbox", "LEVEL", options.require_sandbox,
               "grade nothing in a weaker sandbox than this");
+  line.flag("--time", options.time,
+            "also time what is right on this machine's GPU, beside the course's kernel in turn; it "
+            "has no points");
   line.option("--color", "WHEN", options.color, "auto, always or never");
   const auto parse_class = class_options(line, options);
   if (!line.parse(argc, argv)) return 0;
@@ -100,6 +103,7 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
     options.passed_on.insert(options.passed_on.end(),
                              {"--require-sandbox", options.require_sandbox});
   }
+  if (options.time) options.passed_on.push_back("--time");
   parse_class();
   if (!options.class_of.empty()) return run_grade_class(BuildFolder(global.build), options);
   if (options.submission.empty()) throw WrongUse("grade needs a file: ./halo grade FILE");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <optional>
@@ -402,14 +403,26 @@ class SubmittedProgram {
     return false;
   }
 
-  // The words for the check: how this program is to be started.
-  std::vector<std::string> words() const {
+  // The words for the check: how this program is to be started, and `beside` if it names one.
+  std::vector<std::string> words(const fs::path& beside) const {
     Confinement worker;
-    const auto runtime = read_compilers(build_).get<std::string>("sim");
-    worker.readable = {path().string(), runtime, device_of(build_).string()};
-    const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
-    worker.environment = {"SIMT_THREADS=" + std::to_string(threads), "LD_LIBRARY_PATH=" + runtime};
+    const auto runtime = read_compilers(build_).get<std::string>(options_.backend);
+    worker.readable = {path().string(), runtime};
     worker.limits = options_.limits;
+    std::string libraries = "LD_LIBRARY_PATH=" + runtime;
+    if (options_.backend == "gpu") {
+      worker.profile = Confinement::Profile::gpu;
+      if (!beside.empty()) worker.readable.push_back(beside.string());
+      // Where the driver is, and its descriptors.
+      const char* const ours = std::getenv("LD_LIBRARY_PATH");
+      if (ours != nullptr) libraries += std::string(":") + ours;
+      worker.limits.open_files = 1024;
+      worker.environment = {libraries};
+    } else {
+      worker.readable.push_back(device_of(build_).string());
+      const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
+      worker.environment = {"SIMT_THREADS=" + std::to_string(threads), libraries};
+    }
     return options_.sandbox->words(worker);
   }
 
@@ -797,8 +810,9 @@ Attempt attempt_exercise(const BuildFolder& build, const Exercise& exercise,
   };
   try {
     if (options.sandbox != nullptr) {
-      judge(SubmittedProgram(build, exercise, options), [](const SubmittedProgram& program) {
-        return ToJudge{program.path(), program.source(), program.words()};
+      judge(SubmittedProgram(build, exercise, options), [&](const SubmittedProgram& program) {
+        const fs::path beside = to_time_beside(build, exercise, options, progress);
+        return ToJudge{program.path(), program.source(), program.words(beside), beside};
       });
     } else {
       judge(StudentProgram(build, exercise, options), [&](const StudentProgram& program) {

@@ -38,10 +38,10 @@ struct Attempt {
   enum class End { judged, not_compiled, refused, overtaken };
   End end = End::judged;
   Marks marks;
-  std::string errors;                // of the compiler, with their lines; a screen of them
-  std::string mistake;               // the line of them that says it best
-  std::string warning;               // the first one, of a file that compiles
-  std::string time;                  // "12.3 us a call ...", of what is right on a GPU
+  std::string errors;   // of the compiler, with their lines; a screen of them
+  std::string mistake;  // the line of them that says it best
+  std::string warning;  // the first one, of a file that compiles
+  std::string time;     // "0.97 of the time of the course's kernel ...", of what is right on a GPU
   std::vector<std::string> remarks;  // on somebody else's file, for a human
 };
 

@@ -140,6 +140,10 @@ Table cases_table(const ExerciseGrade& exercise) {
   if (!exercise.refusal.empty()) {
     table.notes.push_back({{"FAIL", Tone::bad}, data::printable(exercise.refusal, 300)});
   }
+  if (!exercise.time.empty()) {
+    table.notes.push_back(
+        {{"time", Tone::strong}, data::printable(exercise.time, kLongestMessage)});
+  }
   return table;
 }
 
@@ -156,6 +160,10 @@ Table exercises_table(const Grade& grade) {
     table.rows.push_back({{title_of(exercise)},
                           verdict(good ? Outcome::good : Outcome::bad),
                           {points_text(exercise.points(), exercise.most())}});
+    if (!exercise.time.empty()) {
+      table.notes.push_back({{number_of(exercise) + " time", Tone::strong},
+                             data::printable(exercise.time, kLongestMessage)});
+    }
     if (good) continue;
     std::string words = data::printable(exercise.refusal, 300);
     if (words.empty() && bad != exercise.cases.end()) {

@@ -93,6 +93,7 @@ Value to_json(const Grade& grade) {
                                        {"most", exercise.most()},
                                        {"refusal", exercise.refusal},
                                        {"remarks", exercise.remarks},
+                                       {"time", exercise.time},
                                        {"cases", std::move(cases)}}));
   }
   return Value::object({{"student", grade.student},
@@ -120,6 +121,7 @@ Grade grade_from_json(const Value& json) {
     of.at("title").get_to(exercise.title);
     of.at("refusal").get_to(exercise.refusal);
     of.at("remarks").get_to(exercise.remarks);
+    exercise.time = of.get_or("time", std::string());
     for (const Value& one : of.at("cases").elements()) exercise.cases.push_back(case_from(one));
   }
   return grade;

@@ -33,6 +33,8 @@ struct ExerciseGrade {
       refusal;  // why nothing was judged, one line: not handed in, does not compile, ...; else empty
   std::vector<GradedCase> cases;     // all of them, also where nothing was judged
   std::vector<std::string> remarks;  // for the instructor's eyes, a line each
+  std::string
+      time;  // on a GPU, beside the course's kernel, or why there is none; empty: nobody asked. It has no points
 
   double points() const;
   double most() const;

@@ -57,7 +57,8 @@ constexpr std::uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(
                         kReadFolder = bit(3), kRemoveFolder = bit(4), kRemoveFile = bit(5),
                         kMakeFolder = bit(7), kMakeFile = bit(8), kMove = bit(13),
                         kTruncate = bit(14);
-constexpr std::uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate;
+constexpr std::uint64_t kDeviceCalls = bit(15);
+constexpr std::uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate | kDeviceCalls;
 // No links, pipes or sockets are made: whoever reads the folder afterwards finds files.
 constexpr std::uint64_t kAllOfFolder = kWriteFile | kReadFile | kReadFolder | kRemoveFolder |
                                        kRemoveFile | kMakeFolder | kMakeFile | kMove | kTruncate;
@@ -73,7 +74,7 @@ class Landlock {
     rules.files = bit(13) - 1;
     if (version >= 2) rules.files |= bit(13);
     if (version >= 3) rules.files |= bit(14);
-    if (version >= 5) rules.files |= bit(15);  // ioctl on devices
+    if (version >= 5) rules.files |= kDeviceCalls;
     if (version >= 4) rules.network = bit(0) | bit(1);
     if (version >= 6) rules.scopes = bit(0) | bit(1);  // abstract sockets and signals
     const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
@@ -109,6 +110,10 @@ class Landlock {
   std::uint64_t handled_ = 0;
 };
 
+// What CUDA's driver reads to find its devices.
+constexpr const char* kReadByDriver[] = {"/proc/devices", "/proc/driver", "/proc/modules",
+                                         "/proc/stat",    "/proc/sys",    "/sys"};
+
 void restrict_files(const JailOptions& options) {
   Landlock landlock;
   constexpr std::uint64_t kRead = kExecute | kReadFile | kReadFolder;
@@ -122,6 +127,12 @@ void restrict_files(const JailOptions& options) {
   landlock.allow("/proc/" + std::to_string(getpid()), kReadFile | kReadFolder);
   landlock.allow("/proc/meminfo", kReadFile);
   landlock.allow("/proc/cpuinfo", kReadFile);
+  if (options.confinement.profile == Profile::gpu) {
+    for (const std::string& path : gpu_devices()) {
+      landlock.allow(path, kReadFile | kWriteFile | kReadFolder | kDeviceCalls);
+    }
+    for (const char* path : kReadByDriver) landlock.allow(path, kReadFile | kReadFolder);
+  }
   const std::string& folder = options.confinement.folder;
   if (!folder.empty()) landlock.allow(folder, kAllOfFolder);
   landlock.restrict();
@@ -482,6 +493,21 @@ void allow_worker(Filter& filter, const char* program) {
   }
 }
 
+// What a worker may not do, and nothing else: which calls a driver makes changes from one to the next.
+void forbid_gpu(Filter& filter, const char* program) {
+  for (const char* call : kWorkerOffences) filter.rule(filter.offence, call);
+  const auto name = static_cast<scmp_datum_t>(reinterpret_cast<std::uintptr_t>(program));
+  filter.rule(filter.offence, "execve", SCMP_A0(SCMP_CMP_NE, name));
+  filter.rule(filter.offence, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+  filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");
+  filter.rule(SCMP_ACT_ERRNO(EACCES), "socket");
+  const auto self = static_cast<scmp_datum_t>(getpid());
+  for (const char* call : {"kill", "tgkill"}) {
+    filter.rule(filter.offence, call, SCMP_A0(SCMP_CMP_LT, self));
+    filter.rule(filter.offence, call, SCMP_A0(SCMP_CMP_GT, self));
+  }
+}
+
 void forbid_compiler(Filter& filter) {
   // It is told that there is no network, and goes on.
   filter.rule(SCMP_ACT_ERRNO(EACCES), "socket");
@@ -511,6 +537,8 @@ int load_filter(Profile profile, const char* program) {
       filter.allow("socketpair", SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
       filter.rule(SCMP_ACT_ERRNO(EACCES), "socket", SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
       filter.rule(offence, "socket", SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+    } else if (profile == Profile::gpu) {
+      forbid_gpu(filter, program);
     } else {
       forbid_compiler(filter);
     }
@@ -577,6 +605,15 @@ const std::vector<std::string>& system_paths() {
 const std::vector<std::string>& harmless_devices() {
   static const std::vector<std::string> devices = {"/dev/null", "/dev/zero", "/dev/full",
                                                    "/dev/urandom", "/dev/random"};
+  return devices;
+}
+
+std::vector<std::string> gpu_devices() {
+  std::vector<std::string> devices;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator("/dev", none)) {
+    if (entry.path().filename().string().starts_with("nvidia")) devices.push_back(entry.path());
+  }
   return devices;
 }
 

@@ -16,6 +16,8 @@ inline constexpr int kHandedOn = 3;
 const std::vector<std::string>& system_paths();
 /// What a program may read of /dev.
 const std::vector<std::string>& harmless_devices();
+/// NVIDIA's, which one of Profile::gpu may use too.
+std::vector<std::string> gpu_devices();
 
 /// "landlock seccomp", of those that this kernel has and this program was built with. They are tried.
 std::string means_here();

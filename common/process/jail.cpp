@@ -249,6 +249,10 @@ std::vector<std::string> bubblewrap_words(JailOptions options, int line) {
   for (const std::string& device : harmless_devices()) {
     if (access(device.c_str(), F_OK) == 0) add({"--dev-bind", device, device});
   }
+  if (confinement.profile == Confinement::Profile::gpu) {
+    for (const std::string& device : gpu_devices()) add({"--dev-bind", device, device});
+    add({"--ro-bind", "/sys", "/sys"});
+  }
   for (const std::string& path : system_paths()) {
     struct stat file = {};
     if (lstat(path.c_str(), &file) != 0) continue;

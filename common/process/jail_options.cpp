@@ -38,6 +38,14 @@ Option flag(const char* name, bool JailOptions::*member) {
           [=](const JailOptions& options) { return if_any(options.*member ? "yes" : ""); }};
 }
 
+Option profile(const char* name, Profile of) {
+  return {name, false,
+          [=](JailOptions& options, const std::string&) { options.confinement.profile = of; },
+          [=](const JailOptions& options) {
+            return if_any(options.confinement.profile == of ? "yes" : "");
+          }};
+}
+
 const std::vector<Option>& all_options() {
   static const std::vector<Option> options = {
       {"--bubblewrap", true,
@@ -46,11 +54,8 @@ const std::vector<Option>& all_options() {
       flag("--own-user", &JailOptions::own_user),
       flag("--landlock", &JailOptions::landlock),
       flag("--seccomp", &JailOptions::seccomp),
-      {"--compiler", false,
-       [](JailOptions& to, const std::string&) { to.confinement.profile = Profile::compiler; },
-       [](const JailOptions& of) {
-         return if_any(of.confinement.profile == Profile::compiler ? "yes" : "");
-       }},
+      profile("--compiler", Profile::compiler),
+      profile("--gpu", Profile::gpu),
       {"--read", true,
        [](JailOptions& to, const std::string& value) { to.confinement.readable.push_back(value); },
        [](const JailOptions& of) { return of.confinement.readable; }},

@@ -34,6 +34,7 @@ struct SandboxLimits {
 struct Confinement {
   enum class Profile {
     worker,    // threads, but no other process, no signal to others, no network
+    gpu,       // a worker that also reaches NVIDIA's devices, whose driver asks the system for much
     compiler,  // starts other programs; no network
   };
   Profile profile = Profile::worker;

@@ -19,9 +19,9 @@ def case(name, points, most, outcome="passed", message="", kind="correctness", h
             "outcome": outcome, "message": message, "seconds": 0.25}
 
 
-def exercise(name, cases, title="Tile and halo", refusal="", remarks=()):
+def exercise(name, cases, title="Tile and halo", refusal="", remarks=(), time=""):
     return {"name": name, "title": title, "points": sum(c["points"] for c in cases),
-            "most": sum(c["most"] for c in cases), "refusal": refusal, "remarks": list(remarks),
+            "most": sum(c["most"] for c in cases), "refusal": refusal, "remarks": list(remarks), "time": time,
             "cases": cases}
 
 
@@ -428,6 +428,14 @@ class Others(unittest.TestCase):
         self.assertIn("\U0001f600", message)
         for letter in "\x00\x01\x1b\x7f\ufffe":
             self.assertNotIn(letter, message)
+
+    def test_a_time_is_told_and_has_no_points(self):
+        time = "0.97 of the time of the course's kernel (0.95 to 1.02 in 5 turns)"
+        for others in ([], PARTIAL["exercises"][1:]):
+            timed = grade([exercise("04_tile_and_halo", [case("one cell", 40, 40)], time=time), *others])
+            text = " ".join(text_of(timed, "text").split())
+            self.assertIn("time " + time, text)
+            self.assertIn("40 of 40", text)
 
     def test_a_text_is_one_screen(self):
         for name, of in KINDS.items():

@@ -153,6 +153,13 @@ Confinement compiler() {
   return one;
 }
 
+// With NVIDIA's devices, whether this machine has any or not.
+Confinement gpu_worker() {
+  Confinement one = confinement();
+  one.profile = Profile::gpu;
+  return one;
+}
+
 #define AT_EACH_LEVEL(name) TEMPLATE_TEST_CASE(name, "", Namespaces, Confined, Limits)
 // Where files are named.
 #define WHERE_CONFINED(name) TEMPLATE_TEST_CASE(name, "", Namespaces, Confined)
@@ -432,12 +439,23 @@ AT_EACH_LEVEL("there is no network, not even to the machine itself") {
   CHECK_FALSE(run(here, compiler(), Folder(), {"connect", listening.port()}).ended.good());
 }
 
+AT_EACH_LEVEL("a worker that may use a GPU starts nothing and reaches nobody") {
+  const Sandbox& here = sandbox<TestType>();
+  CHECK(run(here, gpu_worker(), Folder(), {"nothing"}).ended.good());
+  if (!filters(here)) test::skip("no seccomp");
+  const Listening listening;
+  CHECK_FALSE(run(here, gpu_worker(), Folder(), {"connect", listening.port()}).ended.good());
+  CHECK(was_stopped(run(here, gpu_worker(), Folder(), {"fork_bomb"}),
+                    "tried to start another program (clone)"));
+  CHECK_FALSE(run(here, gpu_worker(), Folder(), {"execute", "/usr/bin/env"}).ended.good());
+}
+
 WHERE_CONFINED("a file that is not named cannot be read") {
   const Sandbox& here = sandbox<TestType>();
   const Folder folder;
   const fs::path secret = folder.secret();
   REQUIRE(run_program({HALO_HOSTILE, "read", secret}).out == "the seed is 7\n");
-  for (const Confinement& one : {confinement(), compiler()}) {
+  for (const Confinement& one : {confinement(), compiler(), gpu_worker()}) {
     const Run read = run(here, one, folder, {"read", secret});
     CHECK(read.ended.status == 1);
     CHECK(read.ended.out == "");

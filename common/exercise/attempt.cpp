@@ -643,10 +643,11 @@ int debug_exercise(const BuildFolder& build, const Exercise& exercise, const Deb
   throw CannotRun(command[0] + ": " + std::strerror(errno));
 }
 
-void trace_exercise(const BuildFolder& build, const Exercise& exercise, const std::string& numbers,
-                    const std::string& seed) {
+std::string trace_exercise(const BuildFolder& build, const Exercise& exercise,
+                           const std::string& numbers, const std::string& seed,
+                           const std::vector<std::string>& profiler) {
   AttemptOptions options;
-  options.backend = "sim";
+  options.backend = profiler.empty() ? "sim" : "gpu";
   run_on(build, options.backend);
   Attempt attempt;
   Progress progress(Progress::Elsewhere::lines);
@@ -654,13 +655,13 @@ void trace_exercise(const BuildFolder& build, const Exercise& exercise, const st
   if (!program.make(attempt, progress)) {
     throw WrongUse(attempt.errors.empty() ? attempt.mistake : attempt.errors);
   }
-  std::vector<std::string> command = {check_of(build, exercise).string(),
-                                      "--program",
-                                      program.path().string(),
-                                      "--source",
-                                      exercise.path_of(exercise.source()),
-                                      "--trace",
-                                      numbers.empty() ? "usual" : numbers};
+  std::vector<std::string> command = {
+      check_of(build, exercise).string(),  "--program", program.path().string(), "--source",
+      exercise.path_of(exercise.source()), "--on",      options.backend,         "--trace",
+      numbers.empty() ? "usual" : numbers};
+  if (!profiler.empty()) {
+    command.insert(command.end(), {"--through", json::Value(profiler).dump()});
+  }
   if (!seed.empty()) command.insert(command.end(), {"--seed", seed});
   if (!exercise.contract.empty()) {
     command.insert(command.end(), {"--contract", exercise.contract});
@@ -676,6 +677,7 @@ void trace_exercise(const BuildFolder& build, const Exercise& exercise, const st
                                       how_it_ended(run.ended)
                                 : said);
   }
+  return data::printable(last_line(run.ended.out), 200);
 }
 
 fs::path workplace_of(const BuildFolder& build, const Exercise& exercise) {

@@ -87,9 +87,11 @@ struct DebugPlace {
 
 /// After prepare_exercise for the simulator: the student's program runs one problem, its numbers as "1000,9,256"
 /// (empty: the check chooses), and is not judged. Throws WrongUse if the file does not compile or the numbers do not
-/// fit, CannotRun if this exercise has nothing to be traced.
-void trace_exercise(const BuildFolder& build, const Exercise& exercise, const std::string& numbers,
-                    const std::string& seed);
+/// fit, CannotRun if this exercise has nothing to be traced. With a profiler's words before the program's it runs on the GPU.
+/// Returns the problem in words: "n 1,000, width 9, threads 256".
+std::string trace_exercise(const BuildFolder& build, const Exercise& exercise,
+                           const std::string& numbers, const std::string& seed,
+                           const std::vector<std::string>& profiler = {});
 
 /// The folder for what is made of this exercise's file.
 std::filesystem::path workplace_of(const BuildFolder& build, const Exercise& exercise);

@@ -26,6 +26,9 @@ const std::string& backend_asked_for();
 /// What `--within` says: the words of the sandbox that the program runs in; none: in no sandbox.
 const std::vector<std::string>& sandbox_words();
 
+/// What `--through` says: the words of a profiler, which come before the program's own; none: there is none.
+const std::vector<std::string>& profiler_words();
+
 /// What main() wants to know of a check.
 class Examiner {
  public:

@@ -31,6 +31,8 @@ std::string asked_contract;
 std::string asked_backend = "sim";
 // And `--within`.
 std::vector<std::string> asked_within;
+// And `--through`.
+std::vector<std::string> asked_through;
 
 CaseMark mark_of(const HiddenCase& hidden) {
   CaseMark mark;
@@ -157,6 +159,9 @@ int run(int argc, char** argv) {
   if (const std::string within = take(arguments, "--within"); !within.empty()) {
     asked_within = json::Value::parse(within).get<std::vector<std::string>>();
   }
+  if (const std::string through = take(arguments, "--through"); !through.empty()) {
+    asked_through = json::Value::parse(through).get<std::vector<std::string>>();
+  }
   // A debugger's terminal instead of marks: the same program with debug information, and where to stop.
   DebugOptions asked;
   asked.program = take(arguments, "--debug");
@@ -264,6 +269,7 @@ int run(int argc, char** argv) {
 const std::string& contract_asked_for() { return asked_contract; }
 const std::string& backend_asked_for() { return asked_backend; }
 const std::vector<std::string>& sandbox_words() { return asked_within; }
+const std::vector<std::string>& profiler_words() { return asked_through; }
 
 }  // namespace halo::exercises
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/exercise/check.hpp"
+#include "common/report/command_line.hpp"
 
 namespace halo::exercises {
 
@@ -62,14 +63,22 @@ class ContractExaminer final : public Examiner {
                    contract().name.c_str());
       return 77;
     }
-    check_.run_once(numbers.empty() ? check_.telling_problem() : numbers);
+    const std::vector<long long> chosen = numbers.empty() ? check_.telling_problem() : numbers;
+    check_.run_once(chosen);
+    std::string words;
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      words += (i == 0 ? "" : ", ") + names[i] + " " + with_commas(chosen[i]);
+    }
+    std::printf("%s\n", words.c_str());
     return 0;
   }
 
  private:
   // Host arrays are the worker's own, and a GPU is nobody's to lend.
   static WorkerCommand command_for(const std::string& program) {
-    WorkerCommand command{.words = {program}, .within = sandbox_words()};
+    WorkerCommand command{.words = profiler_words(), .within = sandbox_words()};
+    command.is_profiled = !command.words.empty();
+    command.words.push_back(program);
     if (backend_asked_for() == "sim" && !contract().on_the_host) command.device = HALO_DEVICE;
     return command;
   }

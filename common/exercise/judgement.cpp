@@ -12,6 +12,7 @@
 #include "common/data/file.hpp"
 #include "common/exercise/marks_text.hpp"
 #include "common/exercise/predictions.hpp"
+#include "common/exercise/profiled.hpp"
 #include "common/exercise/traced.hpp"
 #include "common/report/terminal.hpp"
 
@@ -213,6 +214,11 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
   if (!options.watches && options.attempt.backend == "sim") {
     const std::string why = why_over_budget(build, exercise, marks, options.table);
     if (!why.empty()) judgement.screen += "\n" + why;
+  }
+  // Only of what is timed too: a kernel that is right.
+  if (!options.watches && !attempt.time.empty()) {
+    judgement.screen +=
+        "\n" + counters_beside(build, exercise, std::to_string(marks.seed), options.table);
   }
   return judgement;
 }

@@ -35,6 +35,8 @@ constexpr int kPatience = 20;  // seconds
 constexpr int kMostSilences = 3;
 // What has closed its socket is about to end, and what was asked to end does so.
 constexpr std::chrono::seconds kGrace(5);
+// A profiler writes first.
+constexpr std::chrono::seconds kGraceOfProfiler(60);
 
 // More than any exercise has.
 constexpr int kMostParameters = 64;
@@ -165,13 +167,18 @@ class Process {
   // It was the machine that ended it, or kept it from running.
   bool is_hindered() const { return is_hindered_; }
   bool was_ended_by_sandbox() const { return was_ended_by_sandbox_; }
+  // It hears that nothing more is asked of it, and is given the time to end.
+  void leave() {
+    grace_ = kGraceOfProfiler;
+    end(false);
+  }
 
  private:
   // Whether it has ended within the grace.
   bool has_ended(int& status) {
     const auto start = std::chrono::steady_clock::now();
     while (waitpid(child_, &status, WNOHANG) == 0) {
-      if (std::chrono::steady_clock::now() - start > kGrace) return false;
+      if (std::chrono::steady_clock::now() - start > grace_) return false;
       usleep(500);
     }
     return true;
@@ -216,6 +223,7 @@ class Process {
   }
 
   bool is_confined_;
+  std::chrono::seconds grace_ = kGrace;
   std::unique_ptr<Report> report_;
   pid_t child_ = -1;
   int socket_ = -1;
@@ -228,9 +236,14 @@ class Process {
 
 struct RemoteBackend::State {
   explicit State(const WorkerCommand& asked)
-      : command(asked), patience(asked.is_held ? 0 : kPatience) {
+      : command(asked), patience(asked.is_held || asked.is_profiled ? 0 : kPatience) {
     begin();
   }
+  ~State() {
+    if (command.is_profiled) process->leave();
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   void begin() {
     arrays.clear();
@@ -358,7 +371,8 @@ struct RemoteBackend::State {
   bool is_there() const { return process->is_there() && (device == nullptr || device->is_there()); }
   // Whether it is worth starting the program again. A debugger that was left stays away.
   bool may_begin_again() const {
-    return !command.is_held && hindrance.empty() && !process->was_ended_by_sandbox() &&
+    return !command.is_held && !command.is_profiled && hindrance.empty() &&
+           !process->was_ended_by_sandbox() &&
            (device == nullptr || !device->was_ended_by_sandbox()) && silences < kMostSilences;
   }
 

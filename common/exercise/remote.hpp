@@ -18,6 +18,8 @@ struct WorkerCommand {
   std::vector<std::string> within =
       {};                // a sandbox's words (common/process/sandbox.hpp); empty: none
   bool is_held = false;  // by a debugger: it may take its time, and stays away once left
+  bool is_profiled =
+      false;  // its words begin with a profiler's, which writes what it counted when the program has ended
   /// The program that has the device (device.cpp), while the worker only notes what is asked of it. Empty: the worker has it.
   std::string device = {};
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "common/conv/internal.hpp"
 
@@ -16,9 +17,10 @@ struct Axis {
   std::int64_t outputs;  // P or Q
   std::int64_t stride;
   std::int64_t padding;
+  std::int64_t dilation = 1;  // cells from one tap to the next
 
   // Where the tap looks from output 0; it looks `stride` further from each next output.
-  std::int64_t shift(std::int64_t tap) const { return tap - padding; }
+  std::int64_t shift(std::int64_t tap) const { return tap * dilation - padding; }
 
   // The outputs from which the tap sees a cell that exists.
   Range outputs_of(std::int64_t tap) const {
@@ -31,7 +33,10 @@ struct Axis {
   // The taps that lie over cells that exist.
   Range taps_of(std::int64_t output) const {
     const std::int64_t first_cell = output * stride - padding;
-    return {std::max<std::int64_t>(-first_cell, 0), std::min(taps, cells - first_cell)};
+    const auto taps_before = [&](std::int64_t distance) {
+      return distance <= 0 ? 0 : (distance - 1) / dilation + 1;
+    };
+    return {taps_before(-first_cell), std::min(taps, taps_before(cells - first_cell))};
   }
 
   // Pairs of an output and a tap that meet over a cell that exists.
@@ -53,6 +58,16 @@ struct Axis {
   }
 
   std::int64_t used_cells() const {
+    if (dilation > 1) {
+      std::vector<bool> used(static_cast<std::size_t>(cells));
+      for (std::int64_t output = 0; output < outputs; ++output) {
+        const Range seen = taps_of(output);
+        for (std::int64_t tap = seen.begin; tap < seen.end; ++tap) {
+          used[static_cast<std::size_t>(output * stride + shift(tap))] = true;
+        }
+      }
+      return std::count(used.begin(), used.end(), true);
+    }
     // Steps as long as the filter or longer: no cell is seen twice.
     if (stride >= taps) return pairs();
     // Else the outputs' windows leave no gap, from ghost cells (or the first cell) on.

@@ -31,6 +31,11 @@ class LabelReader {
     if (!ended_ && rest_.starts_with(letter)) to_pair(part().substr(1), down, across);
   }
 
+  /// The same for a number: "g32".
+  void number_after(char letter, std::int64_t& number) {
+    if (!ended_ && rest_.starts_with(letter)) number = to_number(part().substr(1));
+  }
+
   /// A part that may be missing: whether the next one is this word, which it then takes.
   bool word(std::string_view wanted) {
     if (ended_ || rest_.substr(0, rest_.find('-')) != wanted) return false;

@@ -24,11 +24,11 @@ using internal::Range;
 constexpr std::int64_t kChunk = 1024;
 
 Axis rows_of(const ConvLayer& layer) {
-  return {layer.H(), layer.R(), layer.P(), layer.stride_h(), layer.padding_h()};
+  return {layer.H(), layer.R(), layer.P(), layer.stride_h(), layer.padding_h(), layer.dilation_h()};
 }
 
 Axis columns_of(const ConvLayer& layer) {
-  return {layer.W(), layer.S(), layer.Q(), layer.stride_w(), layer.padding_w()};
+  return {layer.W(), layer.S(), layer.Q(), layer.stride_w(), layer.padding_w(), layer.dilation_w()};
 }
 
 // Where a flat index of the output lies.
@@ -79,6 +79,8 @@ void reference_row(const ConvLayer& layer, const float* input, const float* filt
   const Axis rows = rows_of(layer);
   const Axis columns = columns_of(layer);
   const Range r_range = rows.taps_of(p);
+  const std::int64_t channels = layer.filter_channels();
+  const std::int64_t first_channel = k / (layer.K() / layer.groups()) * channels;
   std::fill_n(value, q.size(), 0.0);
   std::fill_n(scale, q.size(), 0.0);
   for (std::int64_t s = 0; s < layer.S(); ++s) {
@@ -86,11 +88,12 @@ void reference_row(const ConvLayer& layer, const float* input, const float* filt
     seen = {std::max(seen.begin, q.begin), std::min(seen.end, q.end)};
     if (seen.size() == 0) continue;
     const std::int64_t w = seen.begin * layer.stride_w() + columns.shift(s);
-    for (std::int64_t c = 0; c < layer.C(); ++c) {
+    for (std::int64_t c = 0; c < channels; ++c) {
       for (std::int64_t r = r_range.begin; r < r_range.end; ++r) {
         const std::int64_t h = p * layer.stride_h() + rows.shift(r);
-        const float* const cells = input + ((n * layer.C() + c) * layer.H() + h) * layer.W() + w;
-        const double tap = filters[((k * layer.C() + c) * layer.R() + r) * layer.S() + s];
+        const float* const cells =
+            input + ((n * layer.C() + first_channel + c) * layer.H() + h) * layer.W() + w;
+        const double tap = filters[((k * channels + c) * layer.R() + r) * layer.S() + s];
         add_products(seen.size(), cells, layer.stride_w(), tap, value + (seen.begin - q.begin),
                      scale + (seen.begin - q.begin));
       }
@@ -185,8 +188,9 @@ int prime_up_to(double most) {
 }
 
 // P or Q.
-int output_extent(const char* what, std::int64_t cells, std::int64_t taps, std::int64_t stride,
-                  std::int64_t padding) {
+int output_extent(const char* what, std::int64_t cells, std::int64_t of_filter,
+                  std::int64_t dilation, std::int64_t stride, std::int64_t padding) {
+  const std::int64_t taps = (of_filter - 1) * dilation + 1;
   const std::int64_t padded = cells + 2 * padding;
   const std::string with_padding = padding == 0 ? ""
                                                 : " with padding (" + std::to_string(cells) +
@@ -218,11 +222,21 @@ ConvLayer::ConvLayer(const LayerShape& shape) : shape_(shape) {
   internal::require_at_least("a layer's", "stride across", shape.stride_w, 1);
   internal::require_at_least("a layer's", "padding above and below", shape.padding_h, 0);
   internal::require_at_least("a layer's", "padding left and right", shape.padding_w, 0);
-  P_ = output_extent("rows", shape.H, shape.R, shape.stride_h, shape.padding_h);
-  Q_ = output_extent("columns", shape.W, shape.S, shape.stride_w, shape.padding_w);
+  internal::require_at_least("a layer's", "groups", shape.groups, 1);
+  internal::require_at_least("a layer's", "dilation down", shape.dilation_h, 1);
+  internal::require_at_least("a layer's", "dilation across", shape.dilation_w, 1);
+  for (const auto& [what, count] : {std::pair("channels", shape.C), {"filters", shape.K}}) {
+    if (count % shape.groups == 0) continue;
+    throw std::invalid_argument("a layer's " + std::to_string(count) + " " + what +
+                                " can't be divided into " + std::to_string(shape.groups) +
+                                " equal groups");
+  }
+  P_ = output_extent("rows", shape.H, shape.R, shape.dilation_h, shape.stride_h, shape.padding_h);
+  Q_ =
+      output_extent("columns", shape.W, shape.S, shape.dilation_w, shape.stride_w, shape.padding_w);
   internal::require_elements("input", "N x C x H x W", {shape.N, shape.C, shape.H, shape.W});
   internal::require_elements("filters' array", "K x C x R x S",
-                             {shape.K, shape.C, shape.R, shape.S});
+                             {shape.K, shape.C / shape.groups, shape.R, shape.S});
   internal::require_elements("output", "N x K x P x Q", {shape.N, shape.K, P_, Q_});
   if (products_per_output() > kMaxProductsPerOutput) {
     throw std::invalid_argument(
@@ -238,6 +252,20 @@ ConvLayer ConvLayer::with_batch(std::int64_t images) const {
   return ConvLayer(shape);
 }
 
+std::string refusal_of_sparse(const ConvLayer& layer) {
+  if (layer.groups() > 1) return "it takes one group only";
+  return layer.dilation_h() > 1 || layer.dilation_w() > 1 ? "it takes no dilation" : "";
+}
+
+namespace {
+
+// Of the papers' layers, which are as large as their input where there is no stride.
+std::int64_t usual_padding(std::int64_t taps, std::int64_t dilation) {
+  return (taps - 1) / 2 * dilation;
+}
+
+}  // namespace
+
 std::string label(const ConvLayer& layer) {
   std::string text = internal::pair(layer.H(), layer.W()) + "-" + std::to_string(layer.N()) + "-" +
                      internal::pair(layer.R(), layer.S()) + "-" + std::to_string(layer.K()) + "-" +
@@ -245,8 +273,13 @@ std::string label(const ConvLayer& layer) {
   if (layer.stride_h() != 1 || layer.stride_w() != 1) {
     text += "-s" + internal::pair(layer.stride_h(), layer.stride_w());
   }
-  if (layer.padding_h() != (layer.R() - 1) / 2 || layer.padding_w() != (layer.S() - 1) / 2) {
+  if (layer.padding_h() != usual_padding(layer.R(), layer.dilation_h()) ||
+      layer.padding_w() != usual_padding(layer.S(), layer.dilation_w())) {
     text += "-p" + internal::pair(layer.padding_h(), layer.padding_w());
+  }
+  if (layer.groups() != 1) text += "-g" + std::to_string(layer.groups());
+  if (layer.dilation_h() != 1 || layer.dilation_w() != 1) {
+    text += "-d" + internal::pair(layer.dilation_h(), layer.dilation_w());
   }
   return text;
 }
@@ -254,18 +287,27 @@ std::string label(const ConvLayer& layer) {
 ConvLayer parse_label(std::string_view text) {
   internal::LabelReader label(text,
                               "names no layer: it is size-batch-filter-filters-channels, as "
-                              "7-1-3-384-192, or 7x9-1-3x5-384-192-s2-p0x1");
+                              "7-1-3-384-192, 7x9-1-3x5-384-192-s2-p0x1, or "
+                              "56-1-3-128-128-g32 with groups, -d2 with dilation");
   LayerShape shape;
   label.pair(shape.H, shape.W);
   shape.N = label.number();
   label.pair(shape.R, shape.S);
   shape.K = label.number();
   shape.C = label.number();
-  shape.padding_h = (shape.R - 1) / 2;
-  shape.padding_w = (shape.S - 1) / 2;
+  constexpr std::int64_t kUsual = -1;  // no number is below 0
+  shape.padding_h = shape.padding_w = kUsual;
   label.pair_after('s', shape.stride_h, shape.stride_w);
   label.pair_after('p', shape.padding_h, shape.padding_w);
+  label.number_after('g', shape.groups);
+  label.pair_after('d', shape.dilation_h, shape.dilation_w);
   label.end();
+  if (shape.padding_h == kUsual) {
+    // What is too large for a product of the two is refused anyhow.
+    const auto most = [](std::int64_t number) { return std::min(number, internal::kLargestInt); };
+    shape.padding_h = usual_padding(most(shape.R), most(shape.dilation_h));
+    shape.padding_w = usual_padding(most(shape.S), most(shape.dilation_w));
+  }
   return ConvLayer(shape);
 }
 
@@ -290,8 +332,8 @@ OutputReference output_reference(const ConvLayer& layer, std::span<const float> 
   OutputReference result;
   reference_row(layer, input.data(), filters.data(), at.n, at.k, at.p, {at.q, at.q + 1},
                 &result.value, &result.scale);
-  result.products =
-      layer.C() * rows_of(layer).taps_of(at.p).size() * columns_of(layer).taps_of(at.q).size();
+  result.products = layer.filter_channels() * rows_of(layer).taps_of(at.p).size() *
+                    columns_of(layer).taps_of(at.q).size();
   return result;
 }
 
@@ -320,7 +362,9 @@ Repeat affordable_repeat(const ConvLayer& layer, std::int64_t most_products) {
   const double planes = images * layer.P() * layer.Q();
   const int filters =
       prime_up_to(std::min(static_cast<double>(most_products) / cost, kMostReferences / planes));
-  return {layer.N() > kImages ? kImages : 0, layer.K() > filters ? filters : 0};
+  // With groups, equal filters see other channels.
+  const bool repeats = layer.groups() == 1 && layer.K() > filters;
+  return {layer.N() > kImages ? kImages : 0, repeats ? filters : 0};
 }
 
 LayerChecker::LayerChecker(const ConvLayer& layer, std::span<const float> input,
@@ -330,6 +374,10 @@ LayerChecker::LayerChecker(const ConvLayer& layer, std::span<const float> input,
   if (repeat.images < 0 || repeat.filters < 0) {
     throw std::invalid_argument("a period must be at least 0 (none), got " +
                                 std::to_string(std::min(repeat.images, repeat.filters)));
+  }
+  if (repeat.filters > 0 && layer.groups() > 1) {
+    throw std::invalid_argument(
+        "with groups equal filters have other outputs: no period of theirs");
   }
   period_images_ = repeat.images == 0 ? layer.N() : std::min(repeat.images, layer.N());
   period_filters_ = repeat.filters == 0 ? layer.K() : std::min(repeat.filters, layer.K());
@@ -395,7 +443,7 @@ void LayerChecker::expect(std::int64_t first, std::int64_t count, double* value,
                                largest_input_[static_cast<std::size_t>(n % period_images_)],
                                filter_sum_[static_cast<std::size_t>(k % period_filters_)])
                          : 0;
-                 const std::int64_t down = layer_.C() * rows.taps_of(p).size();
+                 const std::int64_t down = layer_.filter_channels() * rows.taps_of(p).size();
                  for (std::int64_t i = 0; i < q.size(); ++i) {
                    const std::int64_t terms = down * columns.taps_of(q.begin + i).size();
                    bound[at + i] = sum_bound(demand_, terms, bound[at + i], added);
@@ -508,7 +556,7 @@ Comparison check(const ConvLayer& layer, std::span<const float> input,
 
 std::int64_t products(const ConvLayer& layer) {
   // At most kMaxElements * kMaxProductsPerOutput < 2^55.
-  return std::int64_t{layer.N()} * layer.K() * layer.C() * rows_of(layer).pairs() *
+  return std::int64_t{layer.N()} * layer.K() * layer.filter_channels() * rows_of(layer).pairs() *
          columns_of(layer).pairs();
 }
 
@@ -520,7 +568,7 @@ std::int64_t min_bytes(const ConvLayer& layer) {
   const std::int64_t cells =
       std::int64_t{layer.N()} * layer.C() * rows.used_cells() * columns.used_cells();
   const std::int64_t taps =
-      std::int64_t{layer.K()} * layer.C() * rows.used_taps() * columns.used_taps();
+      std::int64_t{layer.K()} * layer.filter_channels() * rows.used_taps() * columns.used_taps();
   return 4 * (cells + taps + layer.output_size());
 }
 

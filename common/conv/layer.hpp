@@ -8,11 +8,14 @@
 //   0 <= c < C, 0 <= r < R, 0 <= s < S,
 //   P = floor((H + 2a - R) / u) + 1,   Q = floor((W + 2b - S) / v) + 1,
 // a cross-correlation: the filter is not flipped. Cells beyond the edges (ghost cells) are zero, and
-// every output is written. It is eq. 1 of Chang et al. ("Fast convolution kernels on Pascal GPU
+// every output is written. Few layers have groups or dilation. With G groups a filter has C/G channels, those of its group:
+// K/G filters one after the other see the same ones, and k / (K/G) * (C/G) + c stands where c does in the input. With
+// the dilations d, e its taps are r*d and s*e cells from the first one, and R and S in P and Q are (R-1)*d + 1 and
+// (S-1)*e + 1. It is eq. 1 of Chang et al. ("Fast convolution kernels on Pascal GPU
 // with high memory efficiency"), and with C = 1 their eq. 2, where stride is 1; batch, stride and
 // padding are as in cuDNN.
 //
-// Arrays, slowest dimension first: input [N][C][H][W], filters [K][C][R][S], output [N][K][P][Q],
+// Arrays, slowest dimension first: input [N][C][H][W], filters [K][C/G][R][S], output [N][K][P][Q],
 // all float.
 #pragma once
 
@@ -40,17 +43,20 @@ inline constexpr std::int64_t kMaxProductsPerOutput = (1 << 24) - 1;
 /// The numbers that make a layer, to be named where they are written:
 ///   ConvLayer({.C = 64, .H = 56, .W = 56, .K = 64, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1})
 struct LayerShape {
-  std::int64_t N = 1;          // images in the batch
-  std::int64_t C = 1;          // channels of an image, and of a filter
-  std::int64_t H = 0;          // rows of an image
-  std::int64_t W = 0;          // columns of an image
-  std::int64_t K = 1;          // filters, and channels of the output
-  std::int64_t R = 0;          // rows of a filter
-  std::int64_t S = 0;          // columns of a filter
-  std::int64_t stride_h = 1;   // input rows from one output row to the next
-  std::int64_t stride_w = 1;   // input columns from one output column to the next
-  std::int64_t padding_h = 0;  // ghost rows above, and as many below
-  std::int64_t padding_w = 0;  // ghost columns left, and as many right
+  std::int64_t N = 1;           // images in the batch
+  std::int64_t C = 1;           // channels of an image, and of a filter where there is one group
+  std::int64_t H = 0;           // rows of an image
+  std::int64_t W = 0;           // columns of an image
+  std::int64_t K = 1;           // filters, and channels of the output
+  std::int64_t R = 0;           // rows of a filter
+  std::int64_t S = 0;           // columns of a filter
+  std::int64_t stride_h = 1;    // input rows from one output row to the next
+  std::int64_t stride_w = 1;    // input columns from one output column to the next
+  std::int64_t padding_h = 0;   // ghost rows above, and as many below
+  std::int64_t padding_w = 0;   // ghost columns left, and as many right
+  std::int64_t groups = 1;      // of channels, and of the filters that see no others
+  std::int64_t dilation_h = 1;  // input rows from one row of taps to the next
+  std::int64_t dilation_w = 1;  // input columns from one column of taps to the next
 
   bool operator==(const LayerShape&) const = default;
 };
@@ -59,7 +65,8 @@ struct LayerShape {
 class ConvLayer {
  public:
   /// Throws std::invalid_argument, in one line, for
-  ///   - a dimension or stride below 1, a padding below 0, or any of them beyond 2^31 - 1;
+  ///   - a dimension, stride, dilation or number of groups below 1, a padding below 0, or any of them beyond 2^31 - 1;
+  ///   - groups that channels or filters are not multiples of;
   ///   - a filter larger than the padded input, either way;
   ///   - a padded input of more than 2^31 - 1 rows or columns;
   ///   - an array of more than kMaxElements;
@@ -80,15 +87,20 @@ class ConvLayer {
   int stride_w() const { return static_cast<int>(shape_.stride_w); }
   int padding_h() const { return static_cast<int>(shape_.padding_h); }
   int padding_w() const { return static_cast<int>(shape_.padding_w); }
+  int groups() const { return static_cast<int>(shape_.groups); }
+  int dilation_h() const { return static_cast<int>(shape_.dilation_h); }
+  int dilation_w() const { return static_cast<int>(shape_.dilation_w); }
+  /// Channels of a filter, C / groups.
+  int filter_channels() const { return static_cast<int>(shape_.C / shape_.groups); }
   const LayerShape& shape() const { return shape_; }
 
-  /// Elements of the three arrays, each at most kMaxElements: N*C*H*W, K*C*R*S, N*K*P*Q.
+  /// Elements of the three arrays, each at most kMaxElements: N*C*H*W, K*(C/G)*R*S, N*K*P*Q.
   std::int64_t input_size() const { return shape_.N * shape_.C * shape_.H * shape_.W; }
-  std::int64_t filters_size() const { return shape_.K * shape_.C * shape_.R * shape_.S; }
+  std::int64_t filters_size() const { return shape_.K * products_per_output(); }
   std::int64_t output_size() const { return shape_.N * shape_.K * P_ * Q_; }
 
-  /// Products of an output that no ghost cell takes part in: C*R*S.
-  std::int64_t products_per_output() const { return shape_.C * shape_.R * shape_.S; }
+  /// Products of an output that no ghost cell takes part in: (C/G)*R*S.
+  std::int64_t products_per_output() const { return filter_channels() * shape_.R * shape_.S; }
 
   /// The same layer on another number of images. Throws as the constructor.
   ConvLayer with_batch(std::int64_t images) const;
@@ -101,11 +113,14 @@ class ConvLayer {
   int Q_ = 0;
 };
 
+/// Why a layer with groups or dilation is not for whoever knows of neither, as the end of a sentence; empty: it has none.
+std::string refusal_of_sparse(const ConvLayer& layer);
+
 /// A short name, the same for the same layer and different for different ones. It is cuConv's own:
 /// size - batch - filter size - filters - channels, "7-1-3-384-192". What is not square is
 /// written "7x9" (rows x columns); a stride other than 1 and a padding other than
-/// (filter size - 1) / 2, which the papers' layers all have, follow as "-s2" and "-p0" (or
-/// "-s2x1").
+/// (filter size - 1) / 2 * dilation, which the papers' layers all have, follow as "-s2" and "-p0" (or
+/// "-s2x1"), and then groups and a dilation other than 1: "56-1-3-128-128-g32", "33-1-3-512-512-d2".
 std::string label(const ConvLayer& layer);
 
 /// The layer of such a name: label(parse_label(text)) is text, but for parts that label leaves out.

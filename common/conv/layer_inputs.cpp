@@ -130,7 +130,7 @@ std::vector<float> exact_filters(const ConvLayer& layer, std::uint64_t seed, Rep
   const std::int64_t filters = drawn(layer.K(), repeat.filters);
   std::vector<float> values;
   values.reserve(static_cast<std::size_t>(filters * layer.products_per_output()));
-  const std::int64_t C = layer.C();
+  const std::int64_t C = layer.filter_channels();
   const std::int64_t R = layer.R();
   const std::int64_t S = layer.S();
   const auto at = [&](std::int64_t k, std::int64_t c, std::int64_t r, std::int64_t s) {

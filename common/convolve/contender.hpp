@@ -34,6 +34,8 @@ struct Contender {
   std::function<LaunchWork(const conv::ConvLayer&, const gpus::GpuLimits&)> work;
   /// It multiplies on tensor cores, each factor in two parts of TF32: chosen only where somebody allows it.
   bool tensor_cores = false;
+  /// As its variant has it.
+  bool takes_groups_and_dilation = false;
 };
 
 }  // namespace halo::convolve

@@ -34,9 +34,10 @@ class Line {
 };
 
 constexpr std::string_view kNeeded[] = {"C", "H", "W", "K", "R", "S"};
-constexpr std::string_view kOptional[] = {"N", "stride", "padding", "network"};
+constexpr std::string_view kOptional[] = {"N",      "stride",   "padding",
+                                          "groups", "dilation", "network"};
 constexpr const char* kColumns =
-    "the columns are C,H,W,K,R,S and, if wanted, N, stride, padding and network";
+    "the columns are C,H,W,K,R,S and, if wanted, N, stride, padding, groups, dilation and network";
 
 // Where each column stands.
 class Header {
@@ -100,6 +101,8 @@ conv::ConvLayer parse_layer(const Header& header, const Line& line) {
   shape.S = header.number(line, "S");
   shape.stride_h = shape.stride_w = header.number(line, "stride", 1);
   shape.padding_h = shape.padding_w = header.number(line, "padding", 0);
+  shape.groups = header.number(line, "groups", 1);
+  shape.dilation_h = shape.dilation_w = header.number(line, "dilation", 1);
   try {
     return conv::ConvLayer(shape);
   } catch (const std::invalid_argument& error) {

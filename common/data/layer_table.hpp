@@ -5,6 +5,7 @@
 // empty rows are skipped. Columns, in any order, with the letters of docs/notation.md:
 //   C,H,W,K,R,S       needed: whole numbers
 //   N,stride,padding  1, 1 and 0 where the column is missing; stride and padding both ways
+//   groups,dilation   1 where the column is missing; dilation both ways
 //   network           any text; empty where the column is missing
 #pragma once
 
@@ -40,6 +41,7 @@ std::vector<NamedLayer> parse_layer_table(std::string_view text, const std::stri
 ///   "sc16"                 CV1 to CV12 of Li et al. (SC'16) at the paper's batch sizes, CV5 twice
 ///   "sc16_sensitivity"     its CV7 with other numbers of images, and of channels
 ///   "unseen"               41 layers of other networks, to which no rule was fitted
+///   "sparse"               36 layers with groups (depthwise ones among them) or dilation, of eight networks
 /// Throws DataError, naming those that exist, for another name.
 std::vector<NamedLayer> paper_layer_table(std::string_view name);
 

@@ -19,6 +19,8 @@ std::vector<BenchSet> make_sets() {
       {"conv2d", "sc16_sensitivity"},
       // For the dispatcher: what its rule chooses on layers that nobody has measured.
       {"conv2d", "unseen", {1, 32}},
+      // Groups, depthwise layers and dilation.
+      {"conv2d", "sparse", {1, 32}},
       // What Li et al. (SC'16) evaluate, and larger problems of ours.
       {"transform", "sc16"},
       {"transform", "large"},

@@ -77,13 +77,14 @@ cudnnStatus_t CudnnLayer::make(const conv::ConvLayer& layer, cudnnMathType_t mat
   then([&] { return cudnnCreateConvolutionDescriptor(&convolution_); });
   then([&] {
     return cudnnSetFilter4dDescriptor(filters_, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, layer.K(),
-                                      layer.C(), layer.R(), layer.S());
+                                      layer.filter_channels(), layer.R(), layer.S());
   });
   then([&] {
-    return cudnnSetConvolution2dDescriptor(convolution_, layer.padding_h(), layer.padding_w(),
-                                           layer.stride_h(), layer.stride_w(), 1, 1,
-                                           CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT);
+    return cudnnSetConvolution2dDescriptor(
+        convolution_, layer.padding_h(), layer.padding_w(), layer.stride_h(), layer.stride_w(),
+        layer.dilation_h(), layer.dilation_w(), CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT);
   });
+  then([&] { return cudnnSetConvolutionGroupCount(convolution_, layer.groups()); });
   then([&] { return cudnnSetConvolutionMathType(convolution_, math); });
   then([&] { return output_.make({layer.N(), layer.K(), layer.P(), layer.Q()}); });
   return status;

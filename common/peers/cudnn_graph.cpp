@@ -137,7 +137,7 @@ Descriptor make_tensor(std::int64_t id, const std::array<std::int64_t, 4>& sizes
 Descriptor make_convolution(const conv::ConvLayer& layer) {
   const std::array<std::int64_t, 2> padding = {layer.padding_h(), layer.padding_w()};
   const std::array<std::int64_t, 2> stride = {layer.stride_h(), layer.stride_w()};
-  const std::array<std::int64_t, 2> dilation = {1, 1};
+  const std::array<std::int64_t, 2> dilation = {layer.dilation_h(), layer.dilation_w()};
   const std::int64_t dimensions = 2;
   const cudnnDataType_t type = CUDNN_DATA_FLOAT;
   const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
@@ -157,7 +157,7 @@ Descriptor make_convolution(const conv::ConvLayer& layer) {
 Descriptor make_graph(cudnnHandle_t handle, const conv::ConvLayer& layer) {
   const Descriptor input = make_tensor(kArrayIds[0], {layer.N(), layer.C(), layer.H(), layer.W()});
   const Descriptor filters =
-      make_tensor(kArrayIds[1], {layer.K(), layer.C(), layer.R(), layer.S()});
+      make_tensor(kArrayIds[1], {layer.K(), layer.filter_channels(), layer.R(), layer.S()});
   const Descriptor output = make_tensor(kArrayIds[2], {layer.N(), layer.K(), layer.P(), layer.Q()});
   const Descriptor convolution = make_convolution(layer);
   const float one = 1.0f;

@@ -43,6 +43,7 @@ Conv2dVariant variant(Products products, Epilogue epilogue, Choice choice_by) {
   if (products == Products::split_tf32) variant.description += "; those on tensor cores too";
   if (choice_by == Choice::measured) variant.description += "; else measured at first use";
   variant.plans = true;
+  variant.takes_groups_and_dilation = true;
   variant.refuses = [chosen_for](const ConvLayer& layer) -> std::string {
     return chosen_for(layer) == nullptr ? "none of our kernels takes it" : "";
   };

@@ -1109,3 +1109,99 @@ TEST_CASE("the work of well-known layers", "[layer]") {
       {.C = 256, .H = 56, .W = 56, .K = 512, .R = 1, .S = 1, .stride_h = 2, .stride_w = 2});
   CHECK(conv::min_bytes(half) == 4 * (256 * 28 * 28 + 256 * 512 + 512 * 28 * 28));
 }
+
+namespace {
+
+// The same sums without groups and dilation: filters of all channels, spread, with zeros between their taps.
+struct SpreadLayer {
+  ConvLayer layer;
+  std::vector<float> filters;
+};
+
+SpreadLayer spread(const ConvLayer& of, const std::vector<float>& filters) {
+  LayerShape shape = of.shape();
+  shape.groups = shape.dilation_h = shape.dilation_w = 1;
+  shape.R = (of.R() - 1) * of.dilation_h() + 1;
+  shape.S = (of.S() - 1) * of.dilation_w() + 1;
+  SpreadLayer made{ConvLayer(shape), {}};
+  made.filters.resize(static_cast<std::size_t>(made.layer.filters_size()));
+  const int channels = of.filter_channels();
+  std::size_t from = 0;
+  for (std::int64_t k = 0; k < of.K(); ++k) {
+    const std::int64_t first = k / (of.K() / of.groups()) * channels;
+    for (std::int64_t c = first; c < first + channels; ++c) {
+      for (std::int64_t r = 0; r < of.R(); ++r) {
+        for (std::int64_t s = 0; s < of.S(); ++s) {
+          const std::int64_t row = (k * of.C() + c) * shape.R + r * of.dilation_h();
+          made.filters[static_cast<std::size_t>(row * shape.S + s * of.dilation_w())] =
+              filters[from++];
+        }
+      }
+    }
+  }
+  return made;
+}
+
+// Depthwise with one filter a channel and with two, groups of several channels, dilations that differ, both.
+const char* const kSparseLayers[] = {"7x6-2-3-6-6-g6",        "9-1-3-10-5-s2-g5",
+                                     "6x5-3-3x2-6-4-p0-g2",   "11x9-2-3-3-2-d2",
+                                     "12x10-1-3-2-3-p0-d3x4", "13x8-2-5x3-6-9-s2x1-p3x1-g3-d2x1"};
+
+}  // namespace
+
+TEST_CASE("layer: groups and dilation leave out products that spread filters have as zeros") {
+  for (const char* const name : kSparseLayers) {
+    INFO(name);
+    const ConvLayer layer = conv::parse_label(name);
+    CHECK(conv::label(layer) == name);
+    const LayerData data = adversarial(layer);
+    const SpreadLayer other = spread(layer, data.filters);
+    REQUIRE(other.layer.output_size() == layer.output_size());
+    const conv::Reference found = conv::reference(layer, data.input, data.filters);
+    const conv::Reference expected = conv::reference(other.layer, data.input, other.filters);
+    CHECK(found.value == expected.value);
+    CHECK(found.scale == expected.scale);
+    // Each output is judged by its own products.
+    std::int64_t products = 0;
+    for (std::int64_t i = 0; i < layer.output_size(); ++i) {
+      products += conv::output_reference(layer, data.input, data.filters, i).products;
+    }
+    CHECK(conv::products(layer) == products);
+    const std::vector<float> outputs = PlainLayer().run(other.layer, {data.input, other.filters});
+    CHECK(conv::check(layer, data.input, data.filters, outputs).passed());
+    // A kernel that took the channels of another group would not pass.
+    if (layer.groups() > 1) {
+      std::vector<float> moved = data.input;
+      const std::int64_t channels = layer.filter_channels() * layer.H() * layer.W();
+      std::rotate(moved.begin(), moved.begin() + channels, moved.end());
+      CHECK_FALSE(conv::check(layer, moved, data.filters, outputs).passed());
+      CHECK(conv::affordable_repeat(layer, 1).filters == 0);
+    }
+  }
+}
+
+TEST_CASE("layer: what groups and dilation cost, by hand") {
+  // Six channels, each with its filter: every cell meets three or fewer taps of one filter only.
+  const ConvLayer depthwise = conv::parse_label("1x4-1-1x3-6-6-g6");
+  CHECK(conv::products(depthwise) == 6 * (2 + 3 + 3 + 2));
+  CHECK(conv::min_bytes(depthwise) == 4 * (6 * 4 + 6 * 3 + 6 * 4));
+  // Taps two cells apart, outputs four apart: of nine cells 0, 2, 4 and 4, 6, 8 are used.
+  const ConvLayer dilated = conv::parse_label("1x9-1-1x3-1-1-s4-p0-d2");
+  CHECK(dilated.Q() == 2);
+  CHECK(conv::products(dilated) == 2 * 3);
+  CHECK(conv::min_bytes(dilated) == 4 * (5 + 3 + 2));
+}
+
+TEST_CASE("layer: groups must divide channels and filters, and a dilated filter must fit") {
+  CHECK(layer_refusal({.C = 6, .H = 3, .W = 3, .K = 4, .R = 1, .S = 1, .groups = 3}) ==
+        "a layer's 4 filters can't be divided into 3 equal groups");
+  CHECK(layer_refusal({.C = 4, .H = 3, .W = 3, .K = 6, .R = 1, .S = 1, .groups = 3}) ==
+        "a layer's 4 channels can't be divided into 3 equal groups");
+  CHECK(layer_refusal({.H = 4, .W = 9, .R = 3, .S = 3, .dilation_h = 2}) ==
+        "the filter is larger than the input: 5 rows, the input has 4");
+  CHECK(layer_refusal({.H = 4, .W = 9, .R = 3, .S = 3, .dilation_w = 0}) ==
+        "a layer's dilation across must be at least 1, got 0");
+  CHECK(conv::refusal_of_sparse(conv::parse_label("9-1-3-4-4-g2")) == "it takes one group only");
+  CHECK(conv::refusal_of_sparse(conv::parse_label("9-1-3-4-4-d1x2")) == "it takes no dilation");
+  CHECK(conv::refusal_of_sparse(conv::parse_label("9-1-3-4-4-s2")).empty());
+}

@@ -73,6 +73,18 @@ TEST_CASE("columns may stand in any order, and some be missing", "[layer_table]"
   const auto batch = parse_layer_table("N,C,H,W,K,R,S\n32,1,2,2,1,1,1\n64,1,2,2,1,1,1\n", "t.csv");
   CHECK(batch.at(0).layer.N() == 32);
   CHECK(batch.at(1).layer.N() == 64);
+  const auto sparse = parse_layer_table("C,H,W,K,R,S,groups,dilation\n6,9,9,6,3,3,6,2\n", "t.csv");
+  CHECK(sparse.at(0).layer == ConvLayer({.C = 6,
+                                         .H = 9,
+                                         .W = 9,
+                                         .K = 6,
+                                         .R = 3,
+                                         .S = 3,
+                                         .groups = 6,
+                                         .dilation_h = 2,
+                                         .dilation_w = 2}));
+  CHECK_THAT(layer_table_refusal("C,H,W,K,R,S,groups\n6,9,9,6,3,3,4\n"),
+             contains("line 2: a layer's 6 channels can't be divided into 4 equal groups"));
 }
 
 TEST_CASE("what spreadsheets and other systems write is read", "[layer_table]") {
@@ -157,7 +169,7 @@ TEST_CASE("a table is read from a file", "[layer_table]") {
 TEST_CASE("the papers' tables are found from any folder", "[layer_table]") {
   CHECK(data::paper_layer_tables() == std::vector<std::string>{"cuconv", "chang_onishi_single",
                                                                "chang_onishi_multi", "sc16",
-                                                               "sc16_sensitivity", "unseen"});
+                                                               "sc16_sensitivity", "unseen", "sparse"});
   const test::Folder folder;
   char* const old = ::getcwd(nullptr, 0);
   REQUIRE(old != nullptr);
@@ -168,7 +180,7 @@ TEST_CASE("the papers' tables are found from any folder", "[layer_table]") {
   }
   REQUIRE(::chdir(old) == 0);
   std::free(old);
-  CHECK(layers == std::vector<std::size_t>{86, 27, 27, 13, 15, 41});
+  CHECK(layers == std::vector<std::size_t>{86, 27, 27, 13, 15, 41, 36});
   CHECK_THAT(error_of([] { data::paper_layer_table("cuConv"); }),
              contains("no table of layers 'cuConv'; there are: cuconv, chang_onishi_single"));
 }

@@ -62,7 +62,9 @@ AnyVariant erased(const Variant<Given>& variant) {
     return launch(call_of(typed<Given>(call.problem), call));
   };
   any.layout = variant.layout;
-  any.refuses = erased_function(variant.refuses);
+  any.refuses = [variant](const AnyProblem& problem) {
+    return refusal(variant, typed<Given>(problem));
+  };
   if (variant.set_up) {
     any.set_up = [set_up = variant.set_up](const float* weights, const AnyProblem& problem) {
       return set_up(weights, typed<Given>(problem));

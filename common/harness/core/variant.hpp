@@ -56,6 +56,8 @@ struct Variant {
   // Why this variant does not take this problem, as the end of a sentence: "it is made for one
   // channel". Empty text: it takes it. An empty function: it takes all.
   std::function<std::string(const Given&)> refuses;
+  // Of convolutions: layers with groups or dilation come to `refuses` too; without this none of them is taken.
+  bool takes_groups_and_dilation = false;
 
   // For a variant that keeps mask or filters elsewhere (constant memory): takes all of them from host
   // memory before the launches that use them. Other variants of the stage are set up for the same

@@ -101,17 +101,19 @@ Promise promise_of(const ConvLayer& layer, Layout layout, std::int64_t index,
                    bool multiplies_ghosts, Cell cell, Tap tap,
                    std::optional<double> bias = std::nullopt,
                    conv::Demand demand = conv::Demand::bounded, double added = 0) {
-  const LayerNumbers l = numbers_of(layer);
+  const ConvLayer& l = layer;
   const auto [n, k, p, q] = place_of(output_shape(layer), layout, index);
   Promise promise;
   double scale = 0;
+  const std::int64_t channel = k / (l.K() / l.groups()) * l.filter_channels();
   for (std::int64_t at = 0; at < layer.products_per_output(); ++at) {
-    const std::int64_t h = p * l.stride_h - l.padding_h + at / l.S % l.R;
-    const std::int64_t w = q * l.stride_w - l.padding_w + at % l.S;
+    const std::int64_t h = p * l.stride_h() - l.padding_h() + at / l.S() % l.R() * l.dilation_h();
+    const std::int64_t w = q * l.stride_w() - l.padding_w() + at % l.S() * l.dilation_w();
     const double factor = tap(k * layer.products_per_output() + at);
-    if (h >= 0 && h < l.H && w >= 0 && w < l.W) {
+    if (h >= 0 && h < l.H() && w >= 0 && w < l.W()) {
       const double product =
-          cell(conv::index_of(input_shape(layer), layout, n, at / l.S / l.R, h, w)) * factor;
+          cell(conv::index_of(input_shape(l), layout, n, channel + at / l.S() / l.R(), h, w)) *
+          factor;
       promise.value += product;
       scale += std::fabs(product);
     } else if (multiplies_ghosts && !std::isfinite(factor)) {
@@ -252,15 +254,20 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
     return std::make_shared<FamilyProblem>(given_, true);
   }
   Problem fields() const override {
-    return {{"N", std::int64_t{given_.N()}},
-            {"C", std::int64_t{given_.C()}},
-            {"H", std::int64_t{given_.H()}},
-            {"W", std::int64_t{given_.W()}},
-            {"K", std::int64_t{given_.K()}},
-            {"R", std::int64_t{given_.R()}},
-            {"S", std::int64_t{given_.S()}},
-            {"stride", down_and_across(given_.stride_h(), given_.stride_w())},
-            {"padding", down_and_across(given_.padding_h(), given_.padding_w())}};
+    Problem fields = {{"N", std::int64_t{given_.N()}},
+                      {"C", std::int64_t{given_.C()}},
+                      {"H", std::int64_t{given_.H()}},
+                      {"W", std::int64_t{given_.W()}},
+                      {"K", std::int64_t{given_.K()}},
+                      {"R", std::int64_t{given_.R()}},
+                      {"S", std::int64_t{given_.S()}},
+                      {"stride", down_and_across(given_.stride_h(), given_.stride_w())},
+                      {"padding", down_and_across(given_.padding_h(), given_.padding_w())}};
+    if (!conv::refusal_of_sparse(given_).empty()) {
+      fields.emplace_back("groups", std::int64_t{given_.groups()});
+      fields.emplace_back("dilation", down_and_across(given_.dilation_h(), given_.dilation_w()));
+    }
+    return fields;
   }
   std::vector<std::int64_t> input_sizes() const override {
     if (has_bias_) return {given_.input_size(), given_.filters_size(), given_.K()};
@@ -314,6 +321,8 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
         {"at most 32 channels", "more than 32 channels", it.C() <= 32},
         {"the same stride both ways", "strides that differ", it.stride_h() == it.stride_w()},
         {"the same padding both ways", "paddings that differ", it.padding_h() == it.padding_w()},
+        {"one group", "groups", it.groups() == 1},
+        {"no dilation", "a dilation", it.dilation_h() == 1 && it.dilation_w() == 1},
     };
   }
   DatasetPtr turned(const Dataset& data) const override {
@@ -392,16 +401,20 @@ constexpr int kRandomLayers = 3;
 // the stride does not divide them.
 struct Wanted {
   std::int64_t N, C, K, P, Q, R, S, stride_h, stride_w, padding_h, padding_w;
+  std::int64_t groups = 1, dilation_h = 1, dilation_w = 1;  // C and K are those of a group
 
   // Nothing if it is too much to be tried.
   std::optional<ConvLayer> layer() const {
     conv::LayerShape shape;
-    shape.N = N, shape.C = C, shape.K = K, shape.R = R, shape.S = S;
+    shape.N = N, shape.C = C * groups, shape.K = K * groups, shape.R = R, shape.S = S;
     shape.stride_h = stride_h, shape.stride_w = stride_w;
     shape.padding_h = padding_h, shape.padding_w = padding_w;
-    shape.H = P * stride_h - 1 + R - 2 * padding_h;
-    shape.W = Q * stride_w - 1 + S - 2 * padding_w;
-    if (shape.H < 1 || shape.W < 1 || N * C * K * P * Q * R * S > kMostTrialProducts) return {};
+    shape.groups = groups, shape.dilation_h = dilation_h, shape.dilation_w = dilation_w;
+    shape.H = P * stride_h + (R - 1) * dilation_h - 2 * padding_h;
+    shape.W = Q * stride_w + (S - 1) * dilation_w - 2 * padding_w;
+    if (shape.H < 1 || shape.W < 1 || N * groups * C * K * P * Q * R * S > kMostTrialProducts) {
+      return {};
+    }
     return ConvLayer(shape);
   }
 };
@@ -415,6 +428,7 @@ struct Kind {
   bool is_transform;  // takes longest here, and to it filters differ in little but their size
   bool is_apart;      // in kernels of its own, between which are the products: see apart_layers
   bool takes_any_filter;
+  bool takes_groups_and_dilation;
 };
 
 // The classes of each axis, its plain one first. Images and channels are one axis, so that several of both
@@ -493,15 +507,26 @@ std::vector<std::vector<Class>> classes_of(const Kind& kind, int rows, int colum
             strides,
             paddings};
   }
-  return {filters,
-          images,
-          numbers(&Wanted::K, &TileSizes::K,
-                  has_tiles(&TileSizes::K) ? std::vector<int>{3} : std::vector<int>{1, 3}),
-          numbers(&Wanted::P, &TileSizes::P, {rows}),
-          numbers(&Wanted::Q, &TileSizes::Q, {columns}),
-          strides,
-          paddings,
-          places};
+  std::vector<std::vector<Class>> all = {
+      filters,
+      images,
+      numbers(&Wanted::K, &TileSizes::K,
+              has_tiles(&TileSizes::K) ? std::vector<int>{3} : std::vector<int>{1, 3}),
+      numbers(&Wanted::P, &TileSizes::P, {rows}),
+      numbers(&Wanted::Q, &TileSizes::Q, {columns}),
+      strides,
+      paddings,
+      places};
+  if (kind.takes_groups_and_dilation) {
+    all.push_back({[](Wanted&) {}, [](Wanted& wanted) { wanted.groups = 3; }});
+    std::vector<Class> dilations;
+    for (const auto& [down, across] : {std::pair(1, 1), {2, 2}, {1, 3}, {4, 1}}) {
+      dilations.push_back(
+          [=](Wanted& wanted) { wanted.dilation_h = down, wanted.dilation_w = across; });
+    }
+    all.push_back(dilations);
+  }
+  return all;
 }
 
 // A layer by chance: every second number as plain as it can be, so that whoever takes little takes some.
@@ -561,11 +586,11 @@ std::vector<ConvLayer> apart_layers(const std::vector<TileSizes>& tiles) {
 
 // Layers that the variant takes, in which any two classes of different axes meet if they can.
 std::vector<ConvLayer> covering_layers(const Conv2dVariant& variant, int rows, int columns) {
-  const Kind kind = {
-      .tiles = tiles_of(variant),
-      .is_transform = is_transform(variant),
-      .is_apart = is_apart(variant),
-      .takes_any_filter = refusal(variant, conv::parse_label("9-1-8x2-1-1")).empty()};
+  const Kind kind = {.tiles = tiles_of(variant),
+                     .is_transform = is_transform(variant),
+                     .is_apart = is_apart(variant),
+                     .takes_any_filter = refusal(variant, conv::parse_label("9-1-8x2-1-1")).empty(),
+                     .takes_groups_and_dilation = variant.takes_groups_and_dilation};
   const auto classes = classes_of(kind, rows, columns);
   const auto layer_of = [&](const Levels& levels) {
     Wanted wanted{};

@@ -38,7 +38,15 @@ struct CallOf<conv::ConvLayer> {
 using Conv2dVariant = Variant<conv::ConvLayer>;
 using Conv2dStage = Stage<conv::ConvLayer>;
 
-// A layer's numbers, and a call of it, as a kernel takes them.
+// In place of variant.hpp's.
+inline std::string refusal(const Conv2dVariant& variant, const conv::ConvLayer& layer) {
+  const std::string sparse =
+      variant.takes_groups_and_dilation ? "" : conv::refusal_of_sparse(layer);
+  return sparse.empty() && variant.refuses ? variant.refuses(layer) : sparse;
+}
+
+// A layer's numbers, and a call of it, as a kernel takes them that is made for one group and no dilation; others throw
+// std::logic_error.
 LayerNumbers numbers_of(const conv::ConvLayer& layer);
 LayerCall kernel_call(const Conv2dCall& call);
 // A problem's sizes, in the letters of tiles.

@@ -1,5 +1,6 @@
 // What a variant of the 2D family is made of. Apart from its programs, which read pictures and options: who only calls
 // kernels is not linked with them.
+#include <stdexcept>
 #include <utility>
 
 #include "common/data/cuconv_figures.hpp"
@@ -12,6 +13,7 @@ namespace halo {
 using conv::ConvLayer;
 
 LayerNumbers numbers_of(const ConvLayer& l) {
+  if (const std::string why = conv::refusal_of_sparse(l); !why.empty()) throw std::logic_error(why);
   return {l.N(), l.C(), l.H(),        l.W(),        l.K(),         l.R(),        l.S(),
           l.P(), l.Q(), l.stride_h(), l.stride_w(), l.padding_h(), l.padding_w()};
 }

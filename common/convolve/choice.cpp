@@ -7,8 +7,10 @@
 #include <string>
 #include <tuple>
 
+#include "common/convolve/dilated/dilated.hpp"
 #include "common/convolve/first_use.hpp"
 #include "common/convolve/fourier/fourier.hpp"
+#include "common/convolve/grouped/grouped.hpp"
 #include "common/convolve/implicit_gemm/implicit_gemm.hpp"
 #include "common/convolve/pointwise/pointwise.hpp"
 #include "common/convolve/register_tile/register_tile.hpp"
@@ -30,7 +32,8 @@ void Contenders::add(const Contender& contender, const std::vector<Conv2dVariant
   const bool is_split =
       at->demand == conv::Demand::tf32_split || at->demand == conv::Demand::transformed_split;
   if (at->layout != conv::Layout::nchw || at->set_up || at->demand == conv::Demand::tf32 ||
-      is_split != contender.tensor_cores) {
+      is_split != contender.tensor_cores ||
+      at->takes_groups_and_dilation != contender.takes_groups_and_dilation) {
     throw std::logic_error(at->name +
                            " is no contender: NCHW, filters where they are or packed, fp32's "
                            "accuracy; on tensor cores it says so");
@@ -38,6 +41,18 @@ void Contenders::add(const Contender& contender, const std::vector<Conv2dVariant
   contenders.push_back(contender);
   variants.push_back(*at);
 }
+
+namespace {
+
+// By the rule: measuring at first use measures all of a dilated layer.
+const Conv2dVariant& plain_variant(const conv::ConvLayer& layer) {
+  const Conv2dVariant* const one = chosen(layer, library(Products::fp32));
+  if (one == nullptr)
+    throw std::logic_error("layer " + conv::label(layer) + ": no kernel takes it");
+  return *one;
+}
+
+}  // namespace
 
 const Contenders& library(Products products) {
   const auto make = [](Products of) {
@@ -55,6 +70,8 @@ const Contenders& library(Products products) {
     add(fourier_contenders(), fourier_of_each_size());
     add(pointwise_contenders(), pointwise_of_each_tile());
     add(implicit_gemm_contenders(), implicit_gemm_of_each_plan());
+    add(dilated_contenders(), {dilated(plain_variant)});
+    add(grouped_contenders(), {grouped()});
     add(split_tf32_contenders(), split_tf32_of_each_tile());
     add(warpgroup_contenders(), warpgroup_of_each_tile());
     return all;
@@ -95,7 +112,7 @@ std::vector<const Conv2dVariant*> nearest(std::span<const Ranked> ranked, int mo
 const Conv2dVariant* chosen(const conv::ConvLayer& layer, const Contenders& among,
                             Epilogue epilogue, Choice choice) {
   // Asked again and again for the same few layers.
-  static std::mutex mutex;
+  static std::recursive_mutex mutex;  // a dilated layer chooses for the plain one that it becomes
   static std::map<std::tuple<std::string, const Contenders*, Epilogue, Choice, int, int, int>,
                   const Conv2dVariant*>
       known;

@@ -30,10 +30,10 @@ class Operator(unittest.TestCase):
     def setUp(self):
         torch.manual_seed(2024)
 
-    def near(self, found, x, weight, bias, stride, padding):
-        """Within what products and sums of float can be off by, transforms too."""
-        true = functional.conv2d(x.double(), weight.double(), None if bias is None else bias.double(), stride, padding)
-        scale = functional.conv2d(x.double().abs(), weight.double().abs(), None, stride, padding)
+    def near(self, found, x, weight, bias, *more):
+        """Within what products and sums of float can be off by, transforms too. `more` from the stride on."""
+        true = functional.conv2d(x.double(), weight.double(), None if bias is None else bias.double(), *more)
+        scale = functional.conv2d(x.double().abs(), weight.double().abs(), None, *more)
         self.assertEqual(found.shape, true.shape)
         self.assertLess(float(((found - true).abs() / scale.max()).max()), 1e-5)
 
@@ -46,6 +46,25 @@ class Operator(unittest.TestCase):
                         b = b if bias else None
                         found = halo_convolve.conv2d(x, weight, b, shape[6], shape[7], tensor_cores=tensor_cores)
                         self.near(found, x, weight, b, shape[6], shape[7])
+
+    def test_groups_and_dilation(self):
+        for shape, dilation, groups in [((2, 6, 13, 11, 12, 3, 1, 1), 1, 6), ((1, 64, 28, 28, 64, 3, 2, 1), 1, 64),
+                                        ((4, 32, 14, 14, 64, 3, 1, 2), 2, 4), ((2, 16, 20, 23, 8, 3, 1, 3), 3, 1)]:
+            with self.subTest(shape=shape, dilation=dilation, groups=groups):
+                x, _, bias = made(shape)
+                weight = torch.randn(shape[4], shape[1] // groups, shape[5], shape[5], device="cuda")
+                more = (shape[6], shape[7], dilation, groups)
+                self.near(halo_convolve.conv2d(x, weight, bias, *more), x, weight, bias, *more)
+                layer = halo_convolve.Conv2d(shape[1], shape[4], shape[5], *more).cuda().eval()
+                with torch.no_grad():
+                    self.near(layer(x), x, layer.weight, layer.bias, *more)
+                    self.near(layer(x), x, layer.weight, layer.bias, *more)
+                ours = [x.clone().requires_grad_(), weight.clone().requires_grad_()]
+                theirs = [x.clone().requires_grad_(), weight.clone().requires_grad_()]
+                halo_convolve.conv2d(*ours, None, *more).square().sum().backward()
+                functional.conv2d(*theirs, None, *more).square().sum().backward()
+                for one, other in zip(ours, theirs):
+                    torch.testing.assert_close(one.grad, other.grad, rtol=1e-3, atol=1e-3 * float(other.grad.abs().max()))
 
     def test_a_view_that_begins_anywhere_is_taken(self):
         x, weight, bias = made((3, 5, 9, 7, 6, 3, 1, 1))
@@ -99,7 +118,7 @@ class Operator(unittest.TestCase):
 
     def test_a_model_is_replaced_where_it_can_be(self):
         model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.ReLU(),
-                                    torch.nn.Conv2d(8, 8, 3, groups=8), torch.nn.Conv2d(8, 4, 1)).cuda().eval()
+                                    torch.nn.Conv2d(8, 8, 3, groups=8, padding="same"), torch.nn.Conv2d(8, 4, 1)).cuda().eval()
         x = torch.randn(2, 3, 20, 20, device="cuda")
         with torch.no_grad():
             before = model(x)
@@ -119,7 +138,7 @@ class Operator(unittest.TestCase):
 
     def test_pytorch_s_own_checks_of_operators(self):
         x, weight, bias = made(SHAPES[0], requires_grad=True)
-        torch.library.opcheck(torch.ops.halo.conv2d.default, (x, weight, bias, [1, 1], [1, 1], False, False),
+        torch.library.opcheck(torch.ops.halo.conv2d.default, (x, weight, bias, [1, 1], [1, 1], [1, 1], 1, False, False),
                               test_utils=("test_schema", "test_autograd_registration", "test_faketensor"))
 
     def test_the_program_of_the_page(self):
@@ -134,10 +153,10 @@ class Operator(unittest.TestCase):
         for words, call in [
                 ("call .float", lambda: halo_convolve.conv2d(x.half(), weight)),
                 ("call .contiguous", lambda: halo_convolve.conv2d(x.to(memory_format=torch.channels_last), weight)),
-                ("groups are not supported", lambda: halo_convolve.conv2d(x, weight[:, :1].contiguous())),
+                ("in 1 groups the two can't be", lambda: halo_convolve.conv2d(x, weight[:, :1].contiguous())),
                 ("larger than the padded input", lambda: halo_convolve.conv2d(x[:, :, :2].contiguous(), weight)),
                 ("by .cuda", lambda: halo_convolve.conv2d(x.cpu(), weight.cpu())),
-                ("groups and dilation must be 1", lambda: halo_convolve.Conv2d(4, 4, 3, groups=4))]:
+                ("padding must be numbers", lambda: halo_convolve.Conv2d(4, 4, 3, padding="same"))]:
             with self.subTest(words=words), self.assertRaisesRegex(Exception, words) as caught:
                 call()
             self.assertEqual(str(caught.exception).strip().count("\n"), 0, str(caught.exception))

@@ -9,8 +9,9 @@
  *   halo_convolve_run(plan, input, packed, NULL, 0, output, workspace, stream);           as often as you like
  *
  * Arrays are in the device's memory, float, and begin at a multiple of 256 bytes, as what cudaMalloc gives does:
- * input [images][channels][height][width], filters [filters][channels][filter_height][filter_width],
- * output [images][filters][out_height][out_width], out_height = (height + 2 * padding_h - filter_height) / stride_h + 1.
+ * input [images][channels][height][width], filters [filters][channels / groups][filter_height][filter_width],
+ * output [images][filters][out_height][out_width],
+ * out_height = (height + 2 * padding_h - (filter_height - 1) * dilation_h - 1) / stride_h + 1.
  * As in all networks' frameworks the filter is not flipped (cross-correlation); beyond the edges there are zeros.
  *
  * pack and run only put work on the stream: they take no memory and wait for nothing, so a stream that is being captured
@@ -53,9 +54,9 @@ typedef struct halo_convolve_layer {
   int filters, filter_height, filter_width;
   int stride_h, stride_w;
   int padding_h, padding_w;
-  int dilation_h, dilation_w; /* more than 1 is not supported */
-  int groups;                 /* more than 1 (depthwise, for one) is not supported */
-  int bias;                   /* run may be given a bias, or asked for ReLU */
+  int dilation_h, dilation_w;
+  int groups; /* of channels and filters; a filter has channels / groups. As many as channels: depthwise */
+  int bias;   /* run may be given a bias, or asked for ReLU */
   /* Kernels on tensor cores may be chosen too. They multiply each factor in two parts of TF32, three products for one, and
    * are held to a bound nearly as close as float's. */
   int tensor_cores;

@@ -4,7 +4,7 @@
     y = halo_convolve.conv2d(x, weight, bias, stride=1, padding=1)     # as torch.nn.functional.conv2d
     model = halo_convolve.replace(model)                               # its nn.Conv2d layers that can be
 
-float32 on a GPU, NCHW, contiguous; one group, dilation 1, zeros beyond the edges. Works under torch.compile, in CUDA graphs
+float32 on a GPU, NCHW, contiguous; any groups and dilation, zeros beyond the edges. Works under torch.compile, in CUDA graphs
 and on any stream; gradients are PyTorch's own. Needs PyTorch 2.4 or newer. The library is the one beside which this file is
 installed, or HALO_CONVOLVE_LIBRARY."""
 import ctypes
@@ -63,18 +63,18 @@ class _Plan:
 
 
 @functools.lru_cache(maxsize=None)
-def _plan(device, input_shape, weight_shape, stride, padding, bias, tensor_cores, measure):
+def _plan(device, input_shape, weight_shape, stride, padding, dilation, groups, bias, tensor_cores, measure):
     del device  # the present one: another has plans of its own
-    return _Plan(_Layer(ctypes.sizeof(_Layer), *input_shape, weight_shape[0], *weight_shape[2:], *stride, *padding, 1, 1, 1,
-                        bias, tensor_cores, measure))
+    return _Plan(_Layer(ctypes.sizeof(_Layer), *input_shape, weight_shape[0], *weight_shape[2:], *stride, *padding,
+                        *dilation, groups, bias, tensor_cores, measure))
 
 
-def _plan_for(x, weight, bias, stride, padding, tensor_cores, measure):
-    return _plan(x.device.index, tuple(x.shape), tuple(weight.shape), tuple(stride), tuple(padding), int(bias is not None),
-                 int(tensor_cores), int(measure))
+def _plan_for(x, weight, bias, stride, padding, dilation, groups, tensor_cores, measure):
+    return _plan(x.device.index, tuple(x.shape), tuple(weight.shape), tuple(stride), tuple(padding), tuple(dilation), groups,
+                 int(bias is not None), int(tensor_cores), int(measure))
 
 
-def _check(x, weight, bias, stride, padding):
+def _check(x, weight, bias, stride, padding, dilation, groups):
     """Of tensors on any device, meta too; the shape of the output."""
     for name, tensor, dimensions in (("input", x, 4), ("weight", weight, 4), ("bias", bias, 1)):
         if tensor is None:
@@ -87,16 +87,16 @@ def _check(x, weight, bias, stride, padding):
             raise ValueError(f"halo_convolve: {name} is on {tensor.device} and input on {x.device}: move one of them")
         if not tensor.is_contiguous():
             raise ValueError(f"halo_convolve: {name} is not contiguous in NCHW: call .contiguous()")
-    if weight.shape[1] != x.shape[1]:
-        raise ValueError(f"halo_convolve: input has {x.shape[1]} channels and weight {weight.shape[1]}: groups are not "
-                         "supported")
+    if weight.shape[1] * groups != x.shape[1] or weight.shape[0] % groups != 0:
+        raise ValueError(f"halo_convolve: input has {x.shape[1]} channels and weight {weight.shape[0]} filters of "
+                         f"{weight.shape[1]}: in {groups} groups the two can't be")
     if bias is not None and bias.shape[0] != weight.shape[0]:
         raise ValueError(f"halo_convolve: bias has {bias.shape[0]} numbers for {weight.shape[0]} filters")
+    taps = [(weight.shape[2 + i] - 1) * dilation[i] + 1 for i in (0, 1)]
     for i, size in enumerate(("high", "wide")):
-        if weight.shape[2 + i] > x.shape[2 + i] + 2 * padding[i]:
-            raise ValueError(f"halo_convolve: weight is {weight.shape[2 + i]} {size}, larger than the padded input: pad more")
-    return [x.shape[0], weight.shape[0]] + [(x.shape[2 + i] + 2 * padding[i] - weight.shape[2 + i]) // stride[i] + 1
-                                            for i in (0, 1)]
+        if taps[i] > x.shape[2 + i] + 2 * padding[i]:
+            raise ValueError(f"halo_convolve: weight is {taps[i]} {size}, larger than the padded input: pad more")
+    return [x.shape[0], weight.shape[0]] + [(x.shape[2 + i] + 2 * padding[i] - taps[i]) // stride[i] + 1 for i in (0, 1)]
 
 
 def _on_gpu(x):
@@ -130,23 +130,23 @@ def _run(plan, x, packed, bias, shape, stream):
 
 
 @torch.library.custom_op("halo::conv2d", mutates_args=(), device_types="cuda",
-                         schema="(Tensor x, Tensor weight, Tensor? bias, int[2] stride, int[2] padding, bool tensor_cores, "
-                                "bool measure) -> Tensor")
-def _conv2d(x, weight, bias, stride, padding, tensor_cores, measure):
-    shape = _check(x, weight, bias, stride, padding)
+                         schema="(Tensor x, Tensor weight, Tensor? bias, int[2] stride, int[2] padding, int[2] dilation, "
+                                "int groups, bool tensor_cores, bool measure) -> Tensor")
+def _conv2d(x, weight, bias, stride, padding, dilation, groups, tensor_cores, measure):
+    shape = _check(x, weight, bias, stride, padding, dilation, groups)
     with torch.cuda.device(x.device):
-        plan = _plan_for(x, weight, bias, stride, padding, tensor_cores, measure)
+        plan = _plan_for(x, weight, bias, stride, padding, dilation, groups, tensor_cores, measure)
         stream = torch.cuda.current_stream()
         return _run(plan, x, _pack(plan, weight, _floats(x, plan.packed), stream), bias, shape, stream)
 
 
 @_conv2d.register_fake
-def _(x, weight, bias, stride, padding, tensor_cores, measure):
-    return x.new_empty(_check(x, weight, bias, stride, padding))
+def _(x, weight, bias, stride, padding, dilation, groups, tensor_cores, measure):
+    return x.new_empty(_check(x, weight, bias, stride, padding, dilation, groups))
 
 
 def _keep(ctx, inputs, output):
-    x, weight, bias, ctx.stride, ctx.padding, _, _ = inputs
+    x, weight, bias, ctx.stride, ctx.padding, ctx.dilation, ctx.groups, _, _ = inputs
     ctx.bias_sizes = None if bias is None else list(bias.shape)
     ctx.save_for_backward(x, weight)
 
@@ -154,9 +154,9 @@ def _keep(ctx, inputs, output):
 def _backward(ctx, gradient):
     x, weight = ctx.saved_tensors
     wanted = list(ctx.needs_input_grad[:2]) + [ctx.bias_sizes is not None and ctx.needs_input_grad[2]]
-    found = torch.ops.aten.convolution_backward(gradient, x, weight, ctx.bias_sizes, ctx.stride, ctx.padding, [1, 1], False,
-                                                [0, 0], 1, wanted)
-    return (*found, None, None, None, None)
+    found = torch.ops.aten.convolution_backward(gradient, x, weight, ctx.bias_sizes, ctx.stride, ctx.padding, ctx.dilation,
+                                                False, [0, 0], ctx.groups, wanted)
+    return (*found, None, None, None, None, None, None)
 
 
 _conv2d.register_autograd(_backward, setup_context=_keep)
@@ -166,14 +166,15 @@ def _pair(value):
     return [value, value] if isinstance(value, int) else list(value)
 
 
-def conv2d(x, weight, bias=None, stride=1, padding=0, *, tensor_cores=False, measure=False):
+def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, *, tensor_cores=False, measure=False):
     """As torch.nn.functional.conv2d. The filters are packed in each call: Conv2d packs them once.
 
     tensor_cores allows kernels that multiply in three products of TF32, with nearly float's accuracy; measure times the most
     promising kernels when a layer that is not known is first used (not while a CUDA graph is captured)."""
     if x.device.type not in ("cuda", "meta"):
         _on_gpu(x)
-    return torch.ops.halo.conv2d(x, weight, bias, _pair(stride), _pair(padding), tensor_cores, measure)
+    return torch.ops.halo.conv2d(x, weight, bias, _pair(stride), _pair(padding), _pair(dilation), groups, tensor_cores,
+                                 measure)
 
 
 class _Packed:
@@ -188,7 +189,7 @@ class _Packed:
         weight = layer.weight
         of = (weight.data_ptr(), weight._version)
         if self.weight is not weight or self.of != of:
-            _check(x, weight, layer.bias, layer.stride, layer.padding)
+            _check(x, weight, layer.bias, layer.stride, layer.padding, layer.dilation, layer.groups)
             _pack(self.plan, weight, self.filters, stream)
             # In a capture nothing has been packed yet.
             if not torch.cuda.is_current_stream_capturing():
@@ -222,15 +223,16 @@ class Conv2d(torch.nn.Conv2d):
     def forward(self, input):
         # A weight that is made under inference_mode has no version to see a change by.
         if torch.is_grad_enabled() or torch.compiler.is_compiling() or self.weight.is_inference():
-            return conv2d(input, self.weight, self.bias, self.stride, self.padding, tensor_cores=self.tensor_cores,
-                          measure=self.measure)
+            return conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups,
+                          tensor_cores=self.tensor_cores, measure=self.measure)
         _on_gpu(input)
         with torch.cuda.device(input.device):
             key = (input.shape, input.device, self.weight.shape, self.bias is None)
             known = self._packed.get(key)
             if known is None or input.dtype != torch.float32 or not input.is_contiguous():
-                shape = _check(input, self.weight, self.bias, self.stride, self.padding)
-                plan = _plan_for(input, self.weight, self.bias, self.stride, self.padding, self.tensor_cores, self.measure)
+                of = (input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+                shape = _check(*of)
+                plan = _plan_for(*of, self.tensor_cores, self.measure)
                 known = self._packed[key] = _Packed(plan, shape, self.weight)
             stream = torch.cuda.current_stream()
             return _run(known.plan, input, known.pack(input, self, stream), self.bias, known.shape, stream)
@@ -242,8 +244,6 @@ def _set(layer, tensor_cores, measure):
 
 def _unsuited(layer):
     """Why a nn.Conv2d is none that the library computes; empty: it is."""
-    if layer.groups != 1 or tuple(layer.dilation) != (1, 1):
-        return "groups and dilation must be 1"
     if layer.padding_mode != "zeros" or isinstance(layer.padding, str):
         return "padding must be numbers, of zeros"
     return "" if layer.weight.dtype == torch.float32 else "the weight must be torch.float32"

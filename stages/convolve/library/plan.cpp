@@ -29,15 +29,6 @@ int or_one(int value) { return value == 0 ? 1 : value; }
 conv::ConvLayer layer_of(const halo_convolve_layer& given) {
   if (given.reserved != 0)
     throw WrongUse("layer.reserved is not 0: begin with {0}, then set fields");
-  if (or_one(given.groups) != 1) {
-    throw NotSupported("groups is " + std::to_string(given.groups) +
-                       ": kernels take 1 only, so run each group as a layer of its own");
-  }
-  if (or_one(given.dilation_h) != 1 || or_one(given.dilation_w) != 1) {
-    throw NotSupported("dilation is " + std::to_string(or_one(given.dilation_h)) + " x " +
-                       std::to_string(or_one(given.dilation_w)) +
-                       ": kernels take 1 only, so spread the filters' taps with zeros between");
-  }
   return conv::ConvLayer({.N = given.images,
                           .C = given.channels,
                           .H = given.height,
@@ -48,7 +39,10 @@ conv::ConvLayer layer_of(const halo_convolve_layer& given) {
                           .stride_h = or_one(given.stride_h),
                           .stride_w = or_one(given.stride_w),
                           .padding_h = given.padding_h,
-                          .padding_w = given.padding_w});
+                          .padding_w = given.padding_w,
+                          .groups = or_one(given.groups),
+                          .dilation_h = or_one(given.dilation_h),
+                          .dilation_w = or_one(given.dilation_w)});
 }
 
 }  // namespace

@@ -157,13 +157,9 @@ int main(void) {
   halo_convolve_destroy(plan);
 
   halo_convolve_layer other = layer;
-  other.groups = C;
-  says(halo_convolve_create(&plan, &other), HALO_CONVOLVE_NOT_SUPPORTED,
-       "groups is 5: kernels take 1 only");
-  other = layer;
-  other.dilation_h = 2;
-  says(halo_convolve_create(&plan, &other), HALO_CONVOLVE_NOT_SUPPORTED,
-       "dilation is 2 x 1: kernels take 1 only");
+  other.groups = 2;
+  says(halo_convolve_create(&plan, &other), HALO_CONVOLVE_WRONG_USE,
+       "a layer's 5 channels can't be divided into 2 equal groups");
   other = layer;
   other.size = 0;
   says(halo_convolve_create(&plan, &other), HALO_CONVOLVE_WRONG_USE,

@@ -1,0 +1,33 @@
+// What grouped.cu is told of a layer and of its division: plain numbers, of which host and device both make use. plan.hpp
+// says how it is chosen.
+#pragma once
+
+#include "common/harness/divisor.h"
+
+namespace halo::convolve {
+
+inline constexpr int kMostGroupedThreads = 128;  // of a block
+
+// The outputs of a thread, for which a kernel is compiled.
+struct GroupedShape {
+  int size;           // rows and columns of the filters; 0: any
+  int stride;         // down and across, without dilation; 0: any, with any dilation
+  int filters;        // of one group, one after the other
+  int rows, columns;  // of outputs
+  bool operator==(const GroupedShape&) const = default;
+};
+
+struct GroupedDivision {
+  int C, H, W, K, P, Q, R, S;
+  int stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w;
+  int channels, filters;  // of a group
+  int pitch;              // packed taps of one channel, for the filters of a thread
+  int units;              // threads that have outputs, for one set of filters
+  Divisor sets;           // of `shape.filters` filters, of a group
+  Divisor across, down;   // threads of a row of outputs, and of a column of them
+};
+
+// Whole quads, so that four taps are one read.
+inline int grouped_pitch(int taps, int filters) { return (taps * filters + 3) / 4 * 4; }
+
+}  // namespace halo::convolve

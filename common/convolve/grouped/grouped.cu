@@ -1,0 +1,237 @@
+// Layers whose filters see few channels each, depthwise ones among them, and any with dilation.
+//
+// Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
+//                * input[n][g * C/G + c][p * stride_h - padding_h + r * dilation_h]
+//                       [q * stride_w - padding_w + s * dilation_w],   g = k / (K/G);
+//            ghost cells are zero; a bias and ReLU may follow.
+// How        a thread has some rows and columns of outputs of one, four or eight filters of a group. Channel by channel
+//            it takes the rows of their window, straight from global memory, and each row serves all outputs
+//            that see it. Outputs are numbered through over all images, so that small maps fill warps. Nothing goes through
+//            shared memory and no thread waits for another: of few channels there is little to share, and L1 has it.
+// Must cost  each output once. The input, as often as a group has sets of filters, a cell for each thread
+//            whose window has it: L1's work, of memory's it is once. Depthwise, 3 x 3: 4 bytes in and 4 out for nine
+//            products, so memory decides.
+#include <cuda_runtime.h>
+
+#include "common/convolve/grouped/division.hpp"
+#include "common/harness/kernel.h"
+#include "common/harness/overlap.h"
+
+namespace halo::convolve {
+
+namespace {
+
+constexpr int kQuad = 4;
+
+// Preconditions: gridDim.y = sets of filters of all groups; as the shape's numbers say, R = S = kSize, both strides kStride and
+// both dilations 1, or 0 for any, with kRows = 1. kColumns = 4: kStride = 1, Q = W a multiple of four, padding
+// kSize / 2.
+template <int kSize, int kStride, int kFilters, int kRows, int kColumns>
+__global__ void __launch_bounds__(kMostGroupedThreads)
+    grouped_kernel(const float* input,   // [N][C][H][W]
+                   const float* packed,  // [groups][sets][channels][pitch], in it [tap][kFilters]
+                   float* output,        // [N][K][P][Q]
+                   const float* bias,    // [K], or null
+                   bool relu, const GroupedDivision layer) {
+  const int unit = blockIdx.x * blockDim.x + threadIdx.x;
+  if (unit >= layer.units) return;
+  const int set = blockIdx.y, group = set / layer.sets;
+  const int own_filter = (set - group * layer.sets.value) * kFilters;
+  const int many = min(kFilters, layer.filters - own_filter);
+  const int first_filter = group * layer.filters + own_filter;
+  const int strip = unit / layer.across, n = strip / layer.down;
+  const int q = (unit - strip * layer.across.value) * kColumns;
+  const int p = (strip - n * layer.down.value) * kRows;
+
+  float sums[kRows][kColumns][kFilters];
+#pragma unroll
+  for (int f = 0; f < kFilters; ++f) {
+    const float own_bias = bias != nullptr && f < many ? bias[first_filter + f] : 0.0f;
+#pragma unroll
+    for (int i = 0; i < kRows * kColumns; ++i) sums[i / kColumns][i % kColumns][f] = own_bias;
+  }
+  wait_for_launches_before();  // where calls overlap; else nothing
+
+  const float* of_channel = packed + 1ll * set * layer.channels * layer.pitch;
+  const float* map = input + (n * layer.C + group * layer.channels) * layer.H * layer.W;
+  const int h = p * layer.stride_h - layer.padding_h, w = q * layer.stride_w - layer.padding_w;
+  if constexpr (kSize == 0) {
+    for (int c = 0; c < layer.channels; ++c, map += layer.H * layer.W, of_channel += layer.pitch) {
+      const float* tap = of_channel;
+      for (int r = 0; r < layer.R; ++r) {
+        const int row = h + r * layer.dilation_h;
+        for (int s = 0; s < layer.S; ++s, tap += kFilters) {
+          const int column = w + s * layer.dilation_w;
+          const bool exists = row >= 0 && row < layer.H && column >= 0 && column < layer.W;
+          const float cell = exists ? map[row * layer.W + column] : 0.0f;
+          if constexpr (kFilters == 1) {
+            sums[0][0][0] += cell * tap[0];
+          } else {
+#pragma unroll
+            for (int f = 0; f < kFilters; f += kQuad) {
+              const float4 four = *reinterpret_cast<const float4*>(tap + f);
+              sums[0][0][f] += cell * four.x, sums[0][0][f + 1] += cell * four.y;
+              sums[0][0][f + 2] += cell * four.z, sums[0][0][f + 3] += cell * four.w;
+            }
+          }
+        }
+      }
+    }
+  } else {
+    constexpr int kTaps = kSize * kSize * kFilters, kPitch = (kTaps + kQuad - 1) / kQuad * kQuad;
+    constexpr int kStep = kRows > 1 ? kStride : 1;
+    constexpr int kHigh = (kRows - 1) * kStep + kSize, kWide = kColumns + kSize - 1;
+    constexpr int kSide = kSize / 2;
+    const int step_h = kStride == 0 ? layer.dilation_h : 1;
+    const int step_w = kStride == 0 ? layer.dilation_w : 1;
+#pragma unroll 1
+    for (int c = 0; c < layer.channels; ++c, map += layer.H * layer.W, of_channel += kPitch) {
+      float taps[kPitch];  // all lanes read the same
+#pragma unroll
+      for (int i = 0; i < kPitch / kQuad; ++i) {
+        const float4 four = reinterpret_cast<const float4*>(of_channel)[i];
+        taps[kQuad * i] = four.x, taps[kQuad * i + 1] = four.y;
+        taps[kQuad * i + 2] = four.z, taps[kQuad * i + 3] = four.w;
+      }
+#pragma unroll
+      for (int i = 0; i < kHigh; ++i) {
+        const int row = h + i * step_h;
+        const bool row_exists = row >= 0 && row < layer.H;
+        const float* const cells = map + row * layer.W;
+        float line[kWide];
+        if constexpr (kColumns == kQuad) {
+          // Aligned quads: the one under the outputs, and those beside it.
+          const float4* const quad = reinterpret_cast<const float4*>(cells + q);
+          float4 left = {}, middle = {}, right = {};
+          if (row_exists) {
+            if (kSide > 0 && q > 0) left = quad[-1];
+            middle = quad[0];
+            if (kSide > 0 && q + kQuad < layer.W) right = quad[1];
+          }
+          const float all[] = {left.x,   left.y,   left.z,  left.w,  middle.x, middle.y,
+                               middle.z, middle.w, right.x, right.y, right.z,  right.w};
+#pragma unroll
+          for (int j = 0; j < kWide; ++j) line[j] = all[kQuad - kSide + j];
+        } else {
+#pragma unroll
+          for (int j = 0; j < kWide; ++j) {
+            const int column = w + j * step_w;
+            line[j] = row_exists && column >= 0 && column < layer.W ? cells[column] : 0.0f;
+          }
+        }
+#pragma unroll
+        for (int out = 0; out < kRows; ++out) {
+          const int r = i - out * kStep;
+          if (r < 0 || r >= kSize) continue;
+#pragma unroll
+          for (int s = 0; s < kSize; ++s) {
+#pragma unroll
+            for (int column = 0; column < kColumns; ++column) {
+#pragma unroll
+              for (int f = 0; f < kFilters; ++f) {
+                sums[out][column][f] += line[column + s] * taps[(r * kSize + s) * kFilters + f];
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  let_next_launch_begin();
+  float* const to = output + ((n * layer.K + first_filter) * layer.P + p) * layer.Q + q;
+#pragma unroll
+  for (int f = 0; f < kFilters; ++f) {
+    if (f >= many) break;
+#pragma unroll
+    for (int out = 0; out < kRows; ++out) {
+      if (out > 0 && p + out >= layer.P) break;
+#pragma unroll
+      for (int column = 0; column < kColumns; ++column) {
+        float& sum = sums[out][column][f];
+        sum = relu && sum < 0.0f ? 0.0f : sum;  // fmaxf loses NaN
+      }
+      float* const row = to + (f * layer.P + out) * layer.Q;
+      if constexpr (kColumns == kQuad) {
+        *reinterpret_cast<float4*>(row) =
+            float4{sums[out][0][f], sums[out][1][f], sums[out][2][f], sums[out][3][f]};
+      } else {
+        *row = sums[out][0][f];
+      }
+    }
+  }
+}
+
+// A thread for each packed tap.
+__global__ void pack_kernel(const float* filters,  // [K][channels][R * S]
+                            float* packed,         // as grouped_kernel reads it
+                            const GroupedDivision layer, const int filters_of_set,
+                            const long long floats) {
+  const long long i = 1ll * blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= floats) return;
+  const int at = i % layer.pitch, c = i / layer.pitch % layer.channels;
+  const int set = i / layer.pitch / layer.channels, group = set / layer.sets;
+  const int own_filter = (set - group * layer.sets.value) * filters_of_set + at % filters_of_set;
+  const int tap = at / filters_of_set, taps = layer.R * layer.S;
+  const bool exists = tap < taps && own_filter < layer.filters;
+  const int k = group * layer.filters + own_filter;
+  packed[i] = exists ? filters[(k * layer.channels + c) * taps + tap] : 0.0f;
+}
+
+// The shapes of plan.cpp.
+template <int kFilters>
+auto kernel_of(const GroupedShape& shape) {
+  using Kernel = decltype(&grouped_kernel<0, 0, kFilters, 1, 1>);
+  const auto [size, stride, filters, rows, columns] = shape;
+  if (size == 0) return &grouped_kernel<0, 0, kFilters, 1, 1>;
+  if (columns == kQuad) {
+    if (size == 1) return &grouped_kernel<1, 1, kFilters, 1, kQuad>;
+    if constexpr (kFilters == 1) {
+      if (size == 5) return &grouped_kernel<5, 1, 1, 2, kQuad>;
+      if (size == 7) return &grouped_kernel<7, 1, 1, 2, kQuad>;
+      if (rows == 4) return &grouped_kernel<3, 1, 1, 4, kQuad>;
+    }
+    if constexpr (kFilters < 8) {
+      if (rows == 2) return &grouped_kernel<3, 1, kFilters, 2, kQuad>;
+    }
+    return &grouped_kernel<3, 1, kFilters, 1, kQuad>;
+  }
+  const auto in_columns = [&](auto of_size) -> Kernel {
+    constexpr int kSize = of_size.value;
+    if (stride == 0) return &grouped_kernel<kSize, 0, kFilters, 1, 1>;
+    if constexpr (kSize > 1) {
+      if (stride == 1) return &grouped_kernel<kSize, 1, kFilters, 4, 1>;
+      return &grouped_kernel<kSize, 2, kFilters, 2, 1>;
+    }
+    return nullptr;
+  };
+  if constexpr (kFilters == 1) {
+    return dispatch<1, 3, 5, 7>(size, in_columns);
+  } else {
+    return dispatch<1, 3>(size, in_columns);
+  }
+}
+
+}  // namespace
+
+int grouped(const LayerCall& call, const GroupedShape& shape, const GroupedDivision& division,
+            int sets) {
+  return dispatch<1, 4, 8>(shape.filters, [&](auto filters) -> int {
+    const int threads =
+        min(kMostGroupedThreads, (division.units + kWarpSize - 1) / kWarpSize * kWarpSize);
+    const dim3 grid((division.units + threads - 1) / threads, sets);
+    return launch_overlapping(call.overlaps, kernel_of<filters.value>(shape), grid, dim3(threads),
+                              0, static_cast<cudaStream_t>(call.stream), call.input, call.packed,
+                              call.output, call.bias, call.relu, division);
+  });
+}
+
+int pack_grouped(const float* filters, float* packed, const GroupedShape& shape,
+                 const GroupedDivision& division, long long floats) {
+  constexpr int kThreads = 256;
+  const auto blocks = static_cast<unsigned>((floats - 1) / kThreads + 1);
+  pack_kernel<<<blocks, kThreads>>>(filters, packed, division, shape.filters, floats);
+  return cudaGetLastError();
+}
+
+}  // namespace halo::convolve

@@ -1,0 +1,207 @@
+#include "common/convolve/grouped/plan.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "common/conv/quotient.hpp"
+#include "common/harness/traffic/tally.hpp"
+
+namespace halo::convolve {
+
+namespace {
+
+using conv::ConvLayer;
+
+constexpr int kQuad = 4;
+constexpr int kThreadsOfAnSm = 256;  // that are enough
+constexpr int kMostOfGrid = 65'535;  // sets of filters
+constexpr std::int64_t kMostPacked = (std::int64_t{1} << 31) - 4097;
+constexpr int kRegistersOfAThread = 96;
+constexpr int kRegistersOfAnSm = 65'536;
+
+// {size, stride, filters, rows, columns}
+constexpr GroupedShape kShapes[] = {
+    {1, 1, 1, 1, 4}, {1, 0, 1, 1, 1},                                    //
+    {3, 1, 1, 4, 4}, {3, 1, 1, 2, 4}, {3, 1, 1, 1, 4}, {3, 1, 1, 4, 1},  //
+    {3, 2, 1, 2, 1}, {3, 0, 1, 1, 1},                                    //
+    {5, 1, 1, 2, 4}, {5, 1, 1, 4, 1}, {5, 2, 1, 2, 1}, {5, 0, 1, 1, 1},  //
+    {7, 1, 1, 2, 4}, {7, 1, 1, 4, 1}, {7, 2, 1, 2, 1}, {7, 0, 1, 1, 1},  //
+    {0, 0, 1, 1, 1},                                                     //
+    {1, 1, 4, 1, 4}, {1, 0, 4, 1, 1},                                    //
+    {3, 1, 4, 2, 4}, {3, 1, 4, 1, 4}, {3, 1, 4, 4, 1}, {3, 2, 4, 2, 1}, {3, 0, 4, 1, 1},
+    {0, 0, 4, 1, 1},                   //
+    {1, 1, 8, 1, 4}, {1, 0, 8, 1, 1},  //
+    {3, 1, 8, 1, 4}, {3, 1, 8, 4, 1}, {3, 2, 8, 2, 1}, {3, 0, 8, 1, 1}, {0, 0, 8, 1, 1},
+};
+
+// A plane is taken as one row.
+bool is_one_row(const ConvLayer& l) {
+  return l.R() == 1 && l.S() == 1 && l.stride_h() == 1 && l.stride_w() == 1 && l.padding_h() == 0 &&
+         l.padding_w() == 0;
+}
+
+bool allows(const GroupedShape& shape, const ConvLayer& l) {
+  if (shape.size == 0) return true;
+  if (l.R() != shape.size || l.S() != shape.size) return false;
+  if (shape.stride == 0) return true;
+  if (l.stride_h() != shape.stride || l.stride_w() != shape.stride) return false;
+  if (shape.size > 1 && (l.dilation_h() > 1 || l.dilation_w() > 1)) return false;
+  if (shape.columns == 1) return true;
+  if (is_one_row(l)) return std::int64_t{l.P()} * l.Q() % kQuad == 0;
+  return shape.size > 1 && l.Q() == l.W() && l.Q() % kQuad == 0 && l.padding_w() == l.S() / 2;
+}
+
+// All warps that have outputs, of one set, and how often each is met again, one image or several further.
+template <class Visit>
+void for_each_warp_of(const ConvLayer& layer, const GroupedDivision& d, Visit visit) {
+  for_each_warp(layer.N(), std::int64_t{d.down.value} * d.across.value, visit);
+}
+
+}  // namespace
+
+std::span<const GroupedShape> grouped_shapes() { return kShapes; }
+
+GroupedPlan plan_grouped(const ConvLayer& l, const GroupedShape& shape) {
+  GroupedPlan plan;
+  if (!allows(shape, l)) {
+    plan.refusal = "it is made for other filters, strides or rows";
+    return plan;
+  }
+  plan.shape = shape;
+  GroupedDivision& d = plan.division;
+  d = {.C = l.C(),
+       .H = l.H(),
+       .W = l.W(),
+       .K = l.K(),
+       .P = l.P(),
+       .Q = l.Q(),
+       .R = l.R(),
+       .S = l.S(),
+       .stride_h = l.stride_h(),
+       .stride_w = l.stride_w(),
+       .padding_h = l.padding_h(),
+       .padding_w = l.padding_w(),
+       .dilation_h = l.dilation_h(),
+       .dilation_w = l.dilation_w(),
+       .channels = l.filter_channels(),
+       .filters = l.K() / l.groups(),
+       .pitch = grouped_pitch(l.R() * l.S(), shape.filters),
+       .units = 0,
+       .sets = {},
+       .across = {},
+       .down = {}};
+  if (is_one_row(l)) {
+    d.W = d.Q = d.P * d.Q;
+    d.H = d.P = 1;
+  }
+  const auto pieces = [](int all, int piece) { return (all - 1) / piece + 1; };
+  d.across = pieces(d.Q, shape.columns);
+  d.down = pieces(d.P, shape.rows);
+  d.units = l.N() * d.down.value * d.across.value;
+  d.sets = pieces(d.filters, shape.filters);
+  plan.threads = std::min(kMostGroupedThreads, pieces(d.units, kWarpSize) * kWarpSize);
+  plan.packed_floats = 1ll * l.groups() * d.sets.value * d.channels * d.pitch;
+  const std::int64_t sets = std::int64_t{l.groups()} * d.sets.value;
+  if (sets > kMostOfGrid) {
+    plan.refusal = "a grid has at most 65,535 sets of filters";
+  } else if (plan.packed_floats > kMostPacked) {
+    plan.refusal = "its filters, packed in sets, would be more than 2^31 - 4,097";
+  } else {
+    plan.sets = static_cast<int>(sets);
+    plan.blocks = sets * pieces(d.units, plan.threads);
+  }
+  return plan;
+}
+
+GroupedPlan plan_grouped(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+  const int filters_of_group = layer.K() / layer.groups();
+  const int filters = filters_of_group == 1 ? 1 : filters_of_group <= 4 ? 4 : 8;
+  GroupedPlan plan;
+  for (const GroupedShape& shape : kShapes) {
+    if (shape.filters != filters || !allows(shape, layer)) continue;
+    if (plan.shape.filters > 0 && shape.columns < plan.shape.columns) break;
+    plan = plan_grouped(layer, shape);
+    if (1ll * plan.sets * plan.division.units >= 1ll * gpu.sms * kThreadsOfAnSm) break;
+  }
+  return plan;
+}
+
+Cost grouped_cost(const ConvLayer& layer, const GroupedPlan& plan) {
+  const GroupedDivision& d = plan.division;
+  const GroupedShape& shape = plan.shape;
+  const std::int64_t across = d.across.value, down = d.down.value, sets = d.sets.value;
+  const std::int64_t H = d.H, W = d.W, P = d.P, Q = d.Q;
+  Tally tally;
+  tally.launch(plan.blocks, plan.threads);
+  for_each_warp_of(layer, d, [&](Cells warp, Again again) {
+    const auto n_of = [&](std::int64_t unit) { return unit / across / down; };
+    const auto p_of = [&](std::int64_t unit) { return unit / across % down * shape.rows; };
+    const auto q_of = [&](std::int64_t unit) { return unit % across * shape.columns; };
+    // Once for each channel of all groups, by each set of its group.
+    const Times channels = again.every(d.C * H * W) * every(H * W, d.C) * sets;
+    const auto load = [&](int width, std::int64_t row, std::int64_t column) {
+      tally.load(wide_lanes(width, warp,
+                            [&](std::int64_t unit) {
+                              const std::int64_t h = p_of(unit) * d.stride_h - d.padding_h + row;
+                              const std::int64_t w = q_of(unit) * d.stride_w + column;
+                              return h >= 0 && h < H && w >= 0 && w < W
+                                         ? (n_of(unit) * d.C * H + h) * W + w
+                                         : kNoCell;
+                            }),
+                 channels);
+    };
+    const int rows = shape.rows > 1 ? (shape.rows - 1) * shape.stride + d.R : d.R;
+    for (int row = 0; row < rows; ++row) {
+      if (shape.columns == kQuad) {
+        for (const int side : {-kQuad, 0, kQuad}) {
+          if (side == 0 || d.S > 1) load(kQuad, row, side);
+        }
+      } else {
+        for (int s = 0; s < d.S; ++s) {
+          load(1, row * d.dilation_h, s * d.dilation_w - d.padding_w);
+        }
+      }
+    }
+    // All lanes the same: quads of taps, and of filters of any size one by one.
+    const std::int64_t reads = shape.size > 0
+                                   ? d.pitch / kQuad
+                                   : d.R * d.S * (shape.filters == 1 ? 1 : shape.filters / kQuad);
+    tally.load(one(0), reads * d.channels * plan.sets * again.times);
+    for (int row = 0; row < shape.rows; ++row) {
+      tally.store(wide_lanes(shape.columns, warp,
+                             [&](std::int64_t unit) {
+                               const std::int64_t p = p_of(unit) + row;
+                               return p < P ? (n_of(unit) * d.K * P + p) * Q + q_of(unit) : kNoCell;
+                             }),
+                  again.every(d.K * P * Q) * every(P * Q, d.K));
+    }
+  });
+  return tally.cost();
+}
+
+Cost grouped_bias_cost(const ConvLayer& layer, const GroupedPlan& plan) {
+  Tally tally;
+  for_each_warp_of(layer, plan.division,
+                   [&](Cells, Again again) { tally.load(one(0), again.times * layer.K()); });
+  return tally.cost();
+}
+
+LaunchWork work_of(const ConvLayer& layer, const GroupedPlan& plan) {
+  LaunchWork work;
+  work.blocks = static_cast<double>(plan.blocks);
+  work.resident = std::max(kRegistersOfAnSm / (kRegistersOfAThread * plan.threads), 1);
+  work.steps = 1.0 * plan.shape.filters * plan.shape.rows * plan.shape.columns *
+               static_cast<double>(layer.products_per_output());
+  work.megabytes = 4e-6 * static_cast<double>(layer.input_size() * plan.division.sets.value +
+                                              layer.filters_size() + layer.output_size());
+  return work;
+}
+
+std::string described(const GroupedPlan& plan) {
+  const GroupedShape& s = plan.shape;
+  return std::to_string(s.rows) + " x " + std::to_string(s.columns) + " outputs of " +
+         std::to_string(s.filters) + (s.filters == 1 ? " filter" : " filters") + " a thread; " +
+         std::to_string(plan.blocks) + " blocks of " + std::to_string(plan.threads) + " threads";
+}
+
+}  // namespace halo::convolve

@@ -493,14 +493,17 @@ void allow_worker(Filter& filter, const char* program) {
   }
 }
 
-// What a worker may not do, and nothing else: which calls a driver makes changes from one to the next.
+// What a worker may not do, and nothing else: which calls a driver makes changes from one to the next. CUDA's listens on a
+// socket of the machine's own, to which nothing connects here.
 void forbid_gpu(Filter& filter, const char* program) {
-  for (const char* call : kWorkerOffences) filter.rule(filter.offence, call);
+  for (const std::string_view call : kWorkerOffences) {
+    if (call != "bind" && call != "listen") filter.rule(filter.offence, call.data());
+  }
   const auto name = static_cast<scmp_datum_t>(reinterpret_cast<std::uintptr_t>(program));
   filter.rule(filter.offence, "execve", SCMP_A0(SCMP_CMP_NE, name));
   filter.rule(filter.offence, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
   filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");
-  filter.rule(SCMP_ACT_ERRNO(EACCES), "socket");
+  filter.rule(SCMP_ACT_ERRNO(EACCES), "socket", SCMP_A0(SCMP_CMP_NE, AF_UNIX));
   const auto self = static_cast<scmp_datum_t>(getpid());
   for (const char* call : {"kill", "tgkill"}) {
     filter.rule(filter.offence, call, SCMP_A0(SCMP_CMP_LT, self));

@@ -464,6 +464,14 @@ class SubmittedProgram {
     confinement.profile = Confinement::Profile::compiler;
     const fs::path common = build_.source() / "common";
     confinement.readable = {toolkit_of(words[0]).string(), (build_.path() / "common").string()};
+    // The host's compiler, with what is beside it, where it is not the system's: /opt/gcc.
+    const auto ccbin = std::find(words.begin(), words.end(), "-ccbin");
+    if (ccbin != words.end() && std::next(ccbin) != words.end()) {
+      const fs::path folder = fs::path(*std::next(ccbin)).parent_path().parent_path();
+      if (folder.is_absolute() && folder != "/" && folder != "/usr") {
+        confinement.readable.push_back(folder.string());
+      }
+    }
     std::error_code unreadable;
     for (const auto& entry : fs::directory_iterator(common / "exercise", unreadable)) {
       if (entry.path().extension() == ".h") confinement.readable.push_back(entry.path().string());

@@ -494,10 +494,11 @@ void allow_worker(Filter& filter, const char* program) {
 }
 
 // What a worker may not do, and nothing else: which calls a driver makes changes from one to the next. CUDA's listens on a
-// socket of the machine's own, to which nothing connects here.
+// socket of the machine's own, and asks for a server that shares the GPU: it is told that there is none.
 void forbid_gpu(Filter& filter, const char* program) {
   for (const std::string_view call : kWorkerOffences) {
-    if (call != "bind" && call != "listen") filter.rule(filter.offence, call.data());
+    if (call == "bind" || call == "listen") continue;
+    filter.rule(call == "connect" ? SCMP_ACT_ERRNO(ECONNREFUSED) : filter.offence, call.data());
   }
   const auto name = static_cast<scmp_datum_t>(reinterpret_cast<std::uintptr_t>(program));
   filter.rule(filter.offence, "execve", SCMP_A0(SCMP_CMP_NE, name));

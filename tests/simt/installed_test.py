@@ -69,6 +69,19 @@ class Installed(unittest.TestCase):
         self.assertEqual((toolkit / "lib64" / "libcudart.so").read_text(),
                          f'INPUT("{self.prefix}/lib/simt/libcudart.so.13")\n')
 
+    def test_a_script_that_is_called_nvcc_may_call_simcc(self):
+        script = self.work / "nvcc"
+        script.write_text(f'#!/bin/sh\nexec "{self.prefix}/bin/simcc" "$@"\n')
+        script.chmod(0o755)
+        said = self.call("nvcc", "--version", PATH=f"{self.work}:{os.environ['PATH']}")
+        self.assertIn("release 1", said)
+
+    def test_gpus_that_are_named_are_left_out(self):
+        for words in (["-arch=sm_20"], ["-gencode", "arch=compute_35,code=sm_35", "--generate-code=arch=compute_20"],
+                      ["--gpu-architecture", "compute_30", "-code", "sm_30,sm_35"]):
+            self.call("simcc", *words, REVERSE, "-o", "reverse")
+            self.has_findings("./reverse")
+
     def refused(self, **names):
         ended = subprocess.run(["simcc", "--version"], env={**self.environment, **names}, text=True, capture_output=True)
         self.assertEqual(ended.returncode, 2)

@@ -33,6 +33,20 @@ void add(std::vector<std::string>& words, const std::string& word) {
   words.push_back(word);
 }
 
+// Whether it names GPUs to make code for, and whether they are the next word.
+struct NamesGpus {
+  bool it_does, next;
+};
+NamesGpus names_gpus(std::string_view option) {
+  for (const std::string_view name :
+       {"-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code"}) {
+    if (option.starts_with(name) && (option == name || option[name.size()] == '=')) {
+      return {true, option == name};
+    }
+  }
+  return {false, false};
+}
+
 // Of a file with options: words between blanks, which quotes keep together.
 std::vector<std::string> words_of_file(const std::string& name) {
   std::ifstream file(name);
@@ -43,6 +57,51 @@ std::vector<std::string> words_of_file(const std::string& name) {
   std::vector<std::string> words = simt::quoted_words(text);
   std::erase(words, "");
   return words;
+}
+
+// The user's options, for nvcc.
+struct Options {
+  std::vector<std::string> words;
+  bool is_debug = false, names_host_compiler = false;
+};
+Options told(int argc, char** argv) {
+  std::vector<std::string> all;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if ((option == "--options-file" || option == "-optf") && i + 1 < argc) {
+      for (const std::string& word : words_of_file(argv[++i])) all.push_back(word);
+    } else {
+      all.push_back(option);
+    }
+  }
+  Options options;
+  bool is_cubin = false, names_output = false;
+  fs::path source;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string& option = all[i];
+    // What runs here is PTX of one kind. Code for other GPUs costs time, and nvcc refuses old ones.
+    if (const NamesGpus names = names_gpus(option); names.it_does) {
+      i += names.next;
+      continue;
+    }
+    // Machine code cannot run here: in its file is PTX.
+    if (option == "-cubin" || option == "--cubin") {
+      is_cubin = true;
+      options.words.push_back("-fatbin");
+      continue;
+    }
+    if (option.ends_with(".cu") || option.ends_with(".ptx")) source = option;
+    names_output |= option == "-o" || option.starts_with("--output-file");
+    options.is_debug |= option == "-G" || option == "--device-debug";
+    options.names_host_compiler |=
+        option.starts_with("-ccbin") || option.starts_with("--compiler-bindir");
+    add(options.words, option);
+  }
+  if (is_cubin && !names_output) {
+    options.words.push_back("-o");
+    options.words.push_back(source.stem().string() + ".cubin");
+  }
+  return options;
 }
 
 // By itself nvcc takes gcc, which need not be there.
@@ -65,20 +124,12 @@ int main(int argc, char** argv) try {
   std::vector<std::string> words = {
       nvcc, "-gencode", "arch=compute_90a,code=compute_90a", "-Xcompiler",
       "-g", "-include", toolkit / "dropped_names.h"};
-  bool is_debug = false, names_host_compiler = !simt::variable("NVCC_CCBIN").empty();
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view option = argv[i];
-    if ((option == "--options-file" || option == "-optf") && i + 1 < argc) {
-      for (const std::string& word : words_of_file(argv[++i])) add(words, word);
-    } else {
-      is_debug |= option == "-G" || option == "--device-debug";
-      names_host_compiler |=
-          option.starts_with("-ccbin") || option.starts_with("--compiler-bindir");
-      add(words, std::string(option));
-    }
+  const Options options = told(argc, argv);
+  words.insert(words.end(), options.words.begin(), options.words.end());
+  if (!options.is_debug) words.push_back("-lineinfo");  // -G has lines by itself, and warns of it
+  if (!options.names_host_compiler && simt::variable("NVCC_CCBIN").empty()) {
+    setenv("NVCC_CCBIN", find_host_compiler().c_str(), 1);
   }
-  if (!is_debug) words.push_back("-lineinfo");  // -G has lines by itself, and warns of it
-  if (!names_host_compiler) setenv("NVCC_CCBIN", find_host_compiler().c_str(), 1);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

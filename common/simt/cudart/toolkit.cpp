@@ -43,13 +43,18 @@ constexpr int kOldestRelease = 13;
 // not taken. Findings are not told of files below "/cuda" (report/lines.cpp).
 constexpr const char* kNameBegins = "cuda-3-";
 
+// Set while others are asked. A script that is called nvcc and calls simcc would ask itself for ever.
+constexpr const char* kAsks = "SIMT_ASKS_FOR_NVCC";
+
 // What a program says, on both streams.
 std::string said_by(const fs::path& program, const std::string& arguments) {
   std::string quoted = "'";
   for (const char c : program.string()) {
     quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   }
+  setenv(kAsks, "1", 1);
   std::FILE* const pipe = popen((quoted + "' " + arguments + " 2>&1").c_str(), "r");
+  unsetenv(kAsks);
   if (pipe == nullptr) return "";
   std::string said;
   char part[1024];
@@ -107,6 +112,7 @@ std::vector<fs::path> candidates() {
 }
 
 Nvcc find_nvcc(const std::string& wanted) {
+  if (!variable(kAsks).empty()) throw std::runtime_error("this is simcc, not nvcc");
   if (!wanted.empty()) {
     const Nvcc its = asked(wanted);
     if (its.major() >= kOldestRelease) return its;

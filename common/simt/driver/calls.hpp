@@ -14,6 +14,7 @@
 struct CUctx_st {
   unsigned int flags = 0;
   unsigned long long number = 0;
+  int attached = 1;  // how often; by cuCtxDetach once less
   std::set<CUdeviceptr> memory = {};
   std::set<CUmodule> modules = {};
 };

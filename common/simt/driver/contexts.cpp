@@ -262,6 +262,22 @@ CUresult cuCtxDestroy(CUcontext context) {
   return answer("cuCtxDestroy", [&] { return destroy_context(context); });
 }
 
+CUresult cuCtxAttach(CUcontext* context, unsigned int flags) {
+  return in_context("cuCtxAttach", [&] {
+    if (context == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    *context = current_context();
+    ++(*context)->attached;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxDetach(CUcontext context) {
+  return answer("cuCtxDetach", [&] {
+    if (!is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
+    return --context->attached > 0 ? CUDA_SUCCESS : destroy_context(context);
+  });
+}
+
 CUresult cuCtxPushCurrent(CUcontext context) {
   return answer("cuCtxPushCurrent", [&] { return push(context); });
 }
@@ -300,6 +316,16 @@ CUresult cuCtxGetDevice(CUdevice* device) {
   });
 }
 
+// There is one device.
+CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
+  return context == nullptr ? cuCtxGetDevice(device) : answer("cuCtxGetDevice", [&] {
+    if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
+    *device = 0;
+    return CUDA_SUCCESS;
+  });
+}
+
 CUresult cuCtxGetFlags(unsigned int* flags) {
   return in_context("cuCtxGetFlags", [&] {
     if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -328,6 +354,12 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned int* version) {
 
 CUresult cuCtxSynchronize() {
   return in_context("cuCtxSynchronize", [] { return cudaDeviceSynchronize(); });
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext context) {
+  return context == nullptr ? cuCtxSynchronize() : answer("cuCtxSynchronize", [&] {
+    return is_context(context) ? result_of(cudaDeviceSynchronize()) : CUDA_ERROR_INVALID_CONTEXT;
+  });
 }
 
 CUresult cuCtxGetLimit(std::size_t* value, CUlimit limit) {

@@ -1,4 +1,4 @@
-// Functions of CUDA 13's driver that are not here. Whoever links one finds it, or asks for its address, and is told when it is
+// Functions of CUDA 13's driver, and those beside it for graphics, that are not here. Whoever links one finds it, or asks for its address, and is told when it is
 // called. All take what they like: so their own declarations are not included.
 #include "common/simt/driver/calls.hpp"
 
@@ -26,16 +26,12 @@ CUresult cuCoredumpGetAttribute() { return refuse(__func__); }
 CUresult cuCoredumpGetAttributeGlobal() { return refuse(__func__); }
 CUresult cuCoredumpSetAttribute() { return refuse(__func__); }
 CUresult cuCoredumpSetAttributeGlobal() { return refuse(__func__); }
-CUresult cuCtxAttach() { return refuse(__func__); }
-CUresult cuCtxDetach() { return refuse(__func__); }
 CUresult cuCtxFromGreenCtx() { return refuse(__func__); }
 CUresult cuCtxGetDevResource() { return refuse(__func__); }
-CUresult cuCtxGetDevice_v2() { return refuse(__func__); }
 CUresult cuCtxGetExecAffinity() { return refuse(__func__); }
 CUresult cuCtxRecordEvent() { return refuse(__func__); }
 CUresult cuCtxResetPersistingL2Cache() { return refuse(__func__); }
 CUresult cuCtxSetFlags() { return refuse(__func__); }
-CUresult cuCtxSynchronize_v2() { return refuse(__func__); }
 CUresult cuCtxWaitEvent() { return refuse(__func__); }
 CUresult cuDestroyExternalMemory() { return refuse(__func__); }
 CUresult cuDestroyExternalSemaphore() { return refuse(__func__); }
@@ -54,10 +50,30 @@ CUresult cuDeviceGraphMemTrim() { return refuse(__func__); }
 CUresult cuDeviceRegisterAsyncNotification() { return refuse(__func__); }
 CUresult cuDeviceSetGraphMemAttribute() { return refuse(__func__); }
 CUresult cuDeviceUnregisterAsyncNotification() { return refuse(__func__); }
+CUresult cuEGLStreamConsumerAcquireFrame() { return refuse(__func__); }
+CUresult cuEGLStreamConsumerConnect() { return refuse(__func__); }
+CUresult cuEGLStreamConsumerConnectWithFlags() { return refuse(__func__); }
+CUresult cuEGLStreamConsumerDisconnect() { return refuse(__func__); }
+CUresult cuEGLStreamConsumerReleaseFrame() { return refuse(__func__); }
+CUresult cuEGLStreamProducerConnect() { return refuse(__func__); }
+CUresult cuEGLStreamProducerDisconnect() { return refuse(__func__); }
+CUresult cuEGLStreamProducerPresentFrame() { return refuse(__func__); }
+CUresult cuEGLStreamProducerReturnFrame() { return refuse(__func__); }
+CUresult cuEventCreateFromEGLSync() { return refuse(__func__); }
 CUresult cuExternalMemoryGetMappedBuffer() { return refuse(__func__); }
 CUresult cuExternalMemoryGetMappedMipmappedArray() { return refuse(__func__); }
 CUresult cuFlushGPUDirectRDMAWrites() { return refuse(__func__); }
 CUresult cuFuncIsLoaded() { return refuse(__func__); }
+CUresult cuGLCtxCreate() { return refuse(__func__); }
+CUresult cuGLGetDevices() { return refuse(__func__); }
+CUresult cuGLInit() { return refuse(__func__); }
+CUresult cuGLMapBufferObject() { return refuse(__func__); }
+CUresult cuGLMapBufferObjectAsync() { return refuse(__func__); }
+CUresult cuGLRegisterBufferObject() { return refuse(__func__); }
+CUresult cuGLSetBufferObjectMapFlags() { return refuse(__func__); }
+CUresult cuGLUnmapBufferObject() { return refuse(__func__); }
+CUresult cuGLUnmapBufferObjectAsync() { return refuse(__func__); }
+CUresult cuGLUnregisterBufferObject() { return refuse(__func__); }
 CUresult cuGetExportTable() { return refuse(__func__); }
 CUresult cuGraphAddBatchMemOpNode() { return refuse(__func__); }
 CUresult cuGraphAddChildGraphNode() { return refuse(__func__); }
@@ -130,13 +146,19 @@ CUresult cuGraphNodeSetParams() { return refuse(__func__); }
 CUresult cuGraphReleaseUserObject() { return refuse(__func__); }
 CUresult cuGraphRemoveDependencies_v2() { return refuse(__func__); }
 CUresult cuGraphRetainUserObject() { return refuse(__func__); }
+CUresult cuGraphicsEGLRegisterImage() { return refuse(__func__); }
+CUresult cuGraphicsGLRegisterBuffer() { return refuse(__func__); }
+CUresult cuGraphicsGLRegisterImage() { return refuse(__func__); }
 CUresult cuGraphicsMapResources() { return refuse(__func__); }
+CUresult cuGraphicsResourceGetMappedEglFrame() { return refuse(__func__); }
 CUresult cuGraphicsResourceGetMappedMipmappedArray() { return refuse(__func__); }
 CUresult cuGraphicsResourceGetMappedPointer_v2() { return refuse(__func__); }
 CUresult cuGraphicsResourceSetMapFlags_v2() { return refuse(__func__); }
 CUresult cuGraphicsSubResourceGetMappedArray() { return refuse(__func__); }
 CUresult cuGraphicsUnmapResources() { return refuse(__func__); }
 CUresult cuGraphicsUnregisterResource() { return refuse(__func__); }
+CUresult cuGraphicsVDPAURegisterOutputSurface() { return refuse(__func__); }
+CUresult cuGraphicsVDPAURegisterVideoSurface() { return refuse(__func__); }
 CUresult cuGreenCtxCreate() { return refuse(__func__); }
 CUresult cuGreenCtxDestroy() { return refuse(__func__); }
 CUresult cuGreenCtxGetDevResource() { return refuse(__func__); }
@@ -195,6 +217,7 @@ CUresult cuMulticastUnbind() { return refuse(__func__); }
 CUresult cuOccupancyMaxActiveClusters() { return refuse(__func__); }
 CUresult cuParamSetTexRef() { return refuse(__func__); }
 CUresult cuPointerSetAttribute() { return refuse(__func__); }
+CUresult cuProfilerInitialize() { return refuse(__func__); }
 CUresult cuSignalExternalSemaphoresAsync() { return refuse(__func__); }
 CUresult cuStreamBatchMemOp_v2() { return refuse(__func__); }
 CUresult cuStreamBeginCaptureToGraph() { return refuse(__func__); }
@@ -202,7 +225,6 @@ CUresult cuStreamCopyAttributes() { return refuse(__func__); }
 CUresult cuStreamGetAttribute() { return refuse(__func__); }
 CUresult cuStreamGetCaptureInfo_v2() { return refuse(__func__); }
 CUresult cuStreamGetCaptureInfo_v3() { return refuse(__func__); }
-CUresult cuStreamGetCtx_v2() { return refuse(__func__); }
 CUresult cuStreamGetGreenCtx() { return refuse(__func__); }
 CUresult cuStreamSetAttribute() { return refuse(__func__); }
 CUresult cuStreamUpdateCaptureDependencies_v2() { return refuse(__func__); }
@@ -250,6 +272,8 @@ CUresult cuThreadExchangeStreamCaptureMode() { return refuse(__func__); }
 CUresult cuUserObjectCreate() { return refuse(__func__); }
 CUresult cuUserObjectRelease() { return refuse(__func__); }
 CUresult cuUserObjectRetain() { return refuse(__func__); }
+CUresult cuVDPAUCtxCreate() { return refuse(__func__); }
+CUresult cuVDPAUGetDevice() { return refuse(__func__); }
 CUresult cuWaitExternalSemaphoresAsync() { return refuse(__func__); }
 
 }  // extern "C"

@@ -48,6 +48,10 @@ CUresult cuStreamGetCtx(CUstream, CUcontext* context) {
     return CUDA_SUCCESS;
   });
 }
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* green) {
+  if (green != nullptr) *green = nullptr;
+  return cuStreamGetCtx(stream, context);
+}
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, std::size_t bytes,
                                 unsigned int flags) {
   return in_context("cuStreamAttachMemAsync", [&] {

@@ -86,5 +86,6 @@ int main(int argc, char**) {
   }
   curandGenerator_t generator;
   EXPECT(curandCreateGenerator(&generator, CURAND_RNG_QUASI_SOBOL32) == CURAND_STATUS_TYPE_ERROR);
+  EXPECT(curandSetQuasiRandomGeneratorDimensions(nullptr, 2) == CURAND_STATUS_TYPE_ERROR);
   return verdict();
 }

@@ -41,6 +41,22 @@ def main():
     if threads == 8:
         call("cuMemcpyDtoH_v2", values, data, ctypes.c_size_t(32))
         print(list(values))
+        # As packages that ask for the functions of all versions do: what they then call means what it did then.
+        device = ctypes.c_int(-1)
+        for version, more in ((2000, ()), (13000, (None,))):
+            address = ctypes.c_void_p()
+            call("cuGetProcAddress_v2", b"cuCtxGetDevice", ctypes.byref(address), version, ctypes.c_uint64(0), None)
+            assert ctypes.CFUNCTYPE(ctypes.c_int)(address.value)(ctypes.byref(device), *more) == 0
+        status = ctypes.c_int(-1)
+        call("cuGetProcAddress_v2", b"cuOfTomorrow", ctypes.byref(address), 99000, ctypes.c_uint64(0), ctypes.byref(status))
+        assert not address.value and status.value == 1
+        # NVIDIA's makes machine code; without it the driver is asked.
+        assert not hasattr(ctypes.CDLL("libnvJitLink.so.13"), "nvJitLinkCreate")
+        call("cuCtxAttach", ctypes.byref(context), 0)
+        call("cuCtxDetach", context)
+        call("cuCtxSynchronize")
+        call("cuCtxDetach", context)
+        assert cuda.cuCtxSynchronize() != 0
 
 
 main()

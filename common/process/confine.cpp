@@ -132,6 +132,8 @@ void restrict_files(const JailOptions& options) {
       landlock.allow(path, kReadFile | kWriteFile | kReadFolder | kDeviceCalls);
     }
     for (const char* path : kReadByDriver) landlock.allow(path, kReadFile | kReadFolder);
+    // Where it writes the names of its threads.
+    landlock.allow("/proc/" + std::to_string(getpid()), kWriteFile | kTruncate);
   }
   const std::string& folder = options.confinement.folder;
   if (!folder.empty()) landlock.allow(folder, kAllOfFolder);

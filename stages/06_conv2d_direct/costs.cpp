@@ -35,7 +35,7 @@ void add_stores(Tally& tally, const ConvLayer& layer) {
 
 // Steps 1 to 3: for each product a request for the cells and one for the tap, unless all lanes have a ghost cell.
 Cost predict_direct(const ConvLayer& layer) {
-  const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
+  const auto& [N, C, H, W, K, R, S, u, v, a, b, G, d, e] = layer.shape();
   const Times planes = every(H * W, N * C) * K;
   Tally tally;
   add_launch(tally, layer, N * K, 0);
@@ -83,7 +83,7 @@ Piece largest_piece(const ConvLayer& layer) {
 // Steps 4 to 7: blocks that load a tile for each channel and piece of a filter, once for each group of
 // so many filters.
 Cost predict_tiled(const ConvLayer& layer, Taps taps, Piece piece, std::int64_t group) {
-  const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
+  const auto& [N, C, H, W, K, R, S, u, v, a, b, G, d, e] = layer.shape();
   const std::int64_t groups = (K - 1) / group + 1;
   const Times planes = every(H * W, N * C) * groups;
   const Times filters = every(R * S, K * C) * N;

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/convolve/grouped/grouped.hpp"
 #include "common/convolve/windows/windows.hpp"
 #include "common/gpus/present_gpu.hpp"
 #include "common/harness/families/conv2d.hpp"
@@ -139,6 +140,7 @@ void complete(Conv2dStage& stage) {
   chosen.chooses_from = {first.name, second.name};
 
   stage.variants = {alone, first, second, chosen, convolve::store_bound()};
+  stage.searched = {convolve::grouped()};  // a depthwise layer is as many layers of one channel
   stage.plan = explain_layer;
 }
 

@@ -8,7 +8,7 @@ namespace halo::multi_channel_stride_fixed {
 
 Cost predict_fourier_tile(const conv::ConvLayer& layer) {
   const FourierTiles of = fourier_tiles(numbers_of(layer));
-  const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
+  const auto& [N, C, H, W, K, R, S, u, v, a, b, G, d, e] = layer.shape();
   const std::int64_t P = layer.P(), Q = layer.Q(), in_image = std::int64_t{of.down} * of.across;
   const std::int64_t warps_of_tiles = of.row / kWarpSize;
   const Cells two_of_each_lane = Cells{0, 2 * kWarpSize};

@@ -7,7 +7,7 @@ namespace halo::multi_channel_stride_fixed {
 
 Cost predict_outer_product(const conv::ConvLayer& layer) {
   constexpr std::int64_t kTileFilters = 64, kTilePixels = 128, kChannels = 16, kThreads = 128;
-  const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
+  const auto& [N, C, H, W, K, R, S, u, v, a, b, G, d, e] = layer.shape();
   const std::int64_t map = std::int64_t{layer.P()} * layer.Q(), pixels = N * map;
   const std::int64_t groups = (K - 1) / kTileFilters + 1, tiles = (pixels - 1) / kTilePixels + 1;
   const std::int64_t segments = R * S * ((C - 1) / kChannels + 1), blocks = groups * tiles;

@@ -6,7 +6,7 @@ namespace halo::multi_channel_stride_fixed {
 
 Cost predict_winograd_f2(const conv::ConvLayer& layer) {
   constexpr std::int64_t kTileFilters = 32, kTiles = 32, kChannels = 8, kPlaces = 16, kWarps = 8;
-  const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
+  const auto& [N, C, H, W, K, R, S, u, v, a, b, G, d, e] = layer.shape();
   const std::int64_t P = layer.P(), Q = layer.Q(), map = P * Q;
   const std::int64_t across = (Q + 1) / 2, in_image = (P + 1) / 2 * across, tiles = N * in_image;
   const std::int64_t groups = (K - 1) / kTileFilters + 1;

@@ -9,7 +9,7 @@ namespace halo::cuconv_two_stage {
 
 Cost predict_gemm_tile(const conv::ConvLayer& layer) {
   const LayerNumbers numbers = numbers_of(layer);
-  const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
+  const auto& [N, C, H, W, K, R, S, u, v, a, b, G, d, e] = layer.shape();
   const std::int64_t map = std::int64_t{layer.P()} * layer.Q(), columns = N * map;
   const std::int64_t groups = (K - 1) / kTile + 1, tiles = gemm_tiles(numbers);
   const std::int64_t split = gemm_split(numbers), blocks = tiles * split;
@@ -49,7 +49,7 @@ Cost predict_gemm_tile(const conv::ConvLayer& layer) {
 Cost predict_three_products(const conv::ConvLayer& layer) {
   constexpr std::int64_t kTileFilters = 64, kTilePixels = 128, kChannels = 16, kThreads = 128;
   constexpr std::int64_t kFilterRow = kTileFilters + 8, kPixelRow = kTilePixels + 8;
-  const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
+  const auto& [N, C, H, W, K, R, S, u, v, a, b, G, d, e] = layer.shape();
   const std::int64_t map = std::int64_t{layer.P()} * layer.Q(), pixels = N * map;
   const std::int64_t groups = (K - 1) / kTileFilters + 1, tiles = (pixels - 1) / kTilePixels + 1;
   const std::int64_t blocks = groups * tiles, copies = blocks * R * S * ((C - 1) / kChannels + 1);

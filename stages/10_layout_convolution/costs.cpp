@@ -39,7 +39,7 @@ struct Maps {
 };
 
 Maps input_maps(const ConvLayer& layer, conv::Layout layout) {
-  const auto& [N, C, H, W, K, R, S, u, v, a, b] = layer.shape();
+  const auto& [N, C, H, W, K, R, S, u, v, a, b, G, d, e] = layer.shape();
   return {layout, N, C, H, W, layer.P(), layer.Q(), R, S, u, v, a, b};
 }
 

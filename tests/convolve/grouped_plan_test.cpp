@@ -26,14 +26,18 @@ TEST_CASE(
   CHECK(shape("56-32-3-128-128-g32") == std::vector<int>{3, 1, 4, 2, 4});
   CHECK(shape("28-32-3-256-256-g32") == std::vector<int>{3, 1, 8, 1, 4});
   CHECK(shape("14-32-3-512-512-g32") == std::vector<int>{3, 1, 8, 4, 1});
-  CHECK(shape("28-1-3-64-32-g32")[2] == 4);
+  CHECK(shape("56-32-3-64-32-g32")[2] == 1);  // two of a group
+  // Where there are too few threads, one by one all the same.
+  CHECK(shape("14-1-3-512-512-g32")[2] == 1);
 }
 
 TEST_CASE(
     "grouped: rows are several only where there is work for all SMs, and no stride or dilation of "
     "theirs") {
   CHECK(shape("112-32-3-96-96-s2-g96") == std::vector<int>{3, 2, 1, 2, 1});
-  CHECK(shape("14-1-3-384-384-g384") == std::vector<int>{3, 0, 1, 1, 1});
+  CHECK(shape("14-1-3-384-384-g384") == std::vector<int>{3, 1, 1, 4, 1});
+  CHECK(shape("7-1-3-960-960-g960") == std::vector<int>{3, 0, 1, 1, 1});
+  CHECK(shape("7-1-3-12-12-g12") == std::vector<int>{3, 0, 1, 1, 1});
   CHECK(shape("14-32-3-384-384-g384-d2") == std::vector<int>{3, 0, 1, 1, 1});
   CHECK(shape("56-32-7-96-96-g96") == std::vector<int>{7, 1, 1, 2, 4});
   CHECK(shape("28-32-3x5-96-96-g96") == std::vector<int>{0, 0, 1, 1, 1});
@@ -46,29 +50,29 @@ TEST_CASE("grouped: a plane of 1 x 1 filters is one row") {
 }
 
 TEST_CASE("grouped: threads and packed filters, by hand") {
-  // 7 x 7 outputs in threads of their own, 49 of two warps; 512 sets.
+  // 512 maps of 7 x 7 outputs, a thread each, in blocks of 128.
   const GroupedPlan plan = plan_grouped(conv::parse_label("7-1-3-512-512-g512"), kH200);
-  CHECK(plan.threads == 64);
-  CHECK(plan.blocks == 512);
+  CHECK(plan.blocks == 512 * 49 / 128);
   CHECK(plan.packed_floats == 512 * 12);
   // Ten filters of a group: a set of eight and one of two.
-  const GroupedPlan sets = plan_grouped(conv::parse_label("7-1-3-20-6-g2"), kH200);
-  CHECK(sets.sets == 4);
+  const GroupedPlan sets = plan_grouped(conv::parse_label("7-1-3-20-6-g2"), {3, 0, 8, 1, 1});
+  CHECK(sets.division.all_sets.value == 4);
   CHECK(sets.packed_floats == 4 * 3 * 72);
-  CHECK(plan_grouped(conv::parse_label("1-1-1-65536-65536-g65536"), kH200).refusal ==
-        "a grid has at most 65,535 sets of filters");
+  CHECK(plan_grouped(conv::parse_label("7-1-3-20-6-g2"), {3, 2, 8, 2, 1}).refusal ==
+        "it is made for other filters, strides or rows");
 }
 
 TEST_CASE("grouped: traffic, by hand") {
-  // Two channels of 4 x 4, 3 x 3: a thread has a quad of a row, 4 of a warp.
+  // Two channels of 4 x 4, 3 x 3: a thread has a quad of a row, 8 of a warp.
   const ConvLayer layer = conv::parse_label("4-1-3-2-2-g2");
   const GroupedPlan plan = plan_grouped(layer, kH200);
   REQUIRE(plan.shape == GroupedShape{3, 1, 1, 1, 4});
   const Cost cost = grouped_cost(layer, plan);
-  // Of each channel three rows of the windows, with no quads beside them; taps in three quads.
-  CHECK(cost.global_load_requests == 2 * (3 + 3));
-  CHECK(cost.global_load_sectors == 2 * (3 * 2 + 3));  // two rows a sector
-  CHECK(cost.global_store_requests == 2);
+  // Three rows of the windows, with no quads beside them; taps in three quads.
+  CHECK(cost.global_load_requests == 3 + 3);
+  // Of each map two rows a sector. Taps of two filters, three quads apart.
+  CHECK(cost.global_load_sectors == 2 * 3 * 2 + 3 * 2);
+  CHECK(cost.global_store_requests == 1);
   CHECK(cost.global_store_sectors == 2 * 2);
-  CHECK(grouped_bias_cost(layer, plan).global_load_requests == 2);
+  CHECK(grouped_bias_cost(layer, plan).global_load_requests == 1);
 }

@@ -235,6 +235,8 @@ def judge(build, edit, seed):
             listed = build.run([str(program), "--list"]).stdout.split("\n")
             if any(line.startswith(name + " ") for line in listed):
                 command += ["--variant", name]
+        if edit.get("searched"):
+            command.append("--search")
         # What computes for ever does not end; what has not ended for another reason may be on a busy machine.
         limited = ["sh", "-c", f'ulimit -S -t {PROCESSOR_SECONDS}; exec "$@"', "sh", *command]
         try:

@@ -6,7 +6,7 @@
 
 namespace halo::convolve {
 
-inline constexpr int kMostGroupedThreads = 128;  // of a block
+inline constexpr int kGroupedThreads = 128;  // of a block
 
 // The outputs of a thread, for which a kernel is compiled.
 struct GroupedShape {
@@ -22,8 +22,9 @@ struct GroupedDivision {
   int stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w;
   int channels, filters;  // of a group
   int pitch;              // packed taps of one channel, for the filters of a thread
-  int units;              // threads that have outputs, for one set of filters
+  int units;              // threads that have outputs: [N][all_sets][down][across]
   Divisor sets;           // of `shape.filters` filters, of a group
+  Divisor all_sets;       // of all groups
   Divisor across, down;   // threads of a row of outputs, and of a column of them
 };
 

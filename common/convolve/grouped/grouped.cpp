@@ -5,9 +5,8 @@
 
 namespace halo::convolve {
 
-// In grouped.cu. Shape, division and sets are a plan's for the layer; of the call its arrays.
-int grouped(const LayerCall& call, const GroupedShape& shape, const GroupedDivision& division,
-            int sets);
+// In grouped.cu. Shape and division are a plan's for the layer; of the call its arrays.
+int grouped(const LayerCall& call, const GroupedShape& shape, const GroupedDivision& division);
 int pack_grouped(const float* filters, float* packed, const GroupedShape& shape,
                  const GroupedDivision& division, long long floats);
 
@@ -30,7 +29,7 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
     call.input = c.input, call.packed = c.packed, call.output = c.output;
     call.bias = c.bias, call.relu = c.relu;
     call.overlaps = c.overlaps, call.stream = c.stream;
-    return grouped(call, plan.shape, plan.division, plan.sets);
+    return grouped(call, plan.shape, plan.division);
   };
   v.packed_floats = [plan_of](const ConvLayer& layer) {
     return std::int64_t{plan_of(layer).packed_floats};

@@ -6,7 +6,7 @@
 //            ghost cells are zero; a bias and ReLU may follow.
 // How        a thread has some rows and columns of outputs of one, four or eight filters of a group. Channel by channel
 //            it takes the rows of their window, straight from global memory, and each row serves all outputs
-//            that see it. Outputs are numbered through over all images, so that small maps fill warps. Nothing goes through
+//            that see it. Threads are numbered through over all maps, so that small ones fill warps. Nothing goes through
 //            shared memory and no thread waits for another: of few channels there is little to share, and L1 has it.
 // Must cost  each output once. The input, as often as a group has sets of filters, a cell for each thread
 //            whose window has it: L1's work, of memory's it is once. Depthwise, 3 x 3: 4 bytes in and 4 out for nine
@@ -23,11 +23,11 @@ namespace {
 
 constexpr int kQuad = 4;
 
-// Preconditions: gridDim.y = sets of filters of all groups; as the shape's numbers say, R = S = kSize, both strides kStride and
+// Preconditions: as the shape's numbers say, R = S = kSize, both strides kStride and
 // both dilations 1, or 0 for any, with kRows = 1. kColumns = 4: kStride = 1, Q = W a multiple of four, padding
 // kSize / 2.
 template <int kSize, int kStride, int kFilters, int kRows, int kColumns>
-__global__ void __launch_bounds__(kMostGroupedThreads)
+__global__ void __launch_bounds__(kGroupedThreads)
     grouped_kernel(const float* input,   // [N][C][H][W]
                    const float* packed,  // [groups][sets][channels][pitch], in it [tap][kFilters]
                    float* output,        // [N][K][P][Q]
@@ -35,13 +35,14 @@ __global__ void __launch_bounds__(kMostGroupedThreads)
                    bool relu, const GroupedDivision layer) {
   const int unit = blockIdx.x * blockDim.x + threadIdx.x;
   if (unit >= layer.units) return;
-  const int set = blockIdx.y, group = set / layer.sets;
+  const int strip = unit / layer.across, map_of_sums = strip / layer.down;
+  const int n = map_of_sums / layer.all_sets, set = map_of_sums - n * layer.all_sets.value;
+  const int group = set / layer.sets;
   const int own_filter = (set - group * layer.sets.value) * kFilters;
   const int many = min(kFilters, layer.filters - own_filter);
   const int first_filter = group * layer.filters + own_filter;
-  const int strip = unit / layer.across, n = strip / layer.down;
   const int q = (unit - strip * layer.across.value) * kColumns;
-  const int p = (strip - n * layer.down.value) * kRows;
+  const int p = (strip - map_of_sums * layer.down.value) * kRows;
 
   float sums[kRows][kColumns][kFilters];
 #pragma unroll
@@ -84,9 +85,10 @@ __global__ void __launch_bounds__(kMostGroupedThreads)
     constexpr int kSide = kSize / 2;
     const int step_h = kStride == 0 ? layer.dilation_h : 1;
     const int step_w = kStride == 0 ? layer.dilation_w : 1;
-#pragma unroll 1
+// Where registers allow it the loads of several channels are under way together.
+#pragma unroll(kFilters == 1 && kTaps * kRows * kColumns <= 36 ? 4 : 1)
     for (int c = 0; c < layer.channels; ++c, map += layer.H * layer.W, of_channel += kPitch) {
-      float taps[kPitch];  // all lanes read the same
+      float taps[kPitch];  // most lanes read the same
 #pragma unroll
       for (int i = 0; i < kPitch / kQuad; ++i) {
         const float4 four = reinterpret_cast<const float4*>(of_channel)[i];
@@ -214,13 +216,11 @@ auto kernel_of(const GroupedShape& shape) {
 
 }  // namespace
 
-int grouped(const LayerCall& call, const GroupedShape& shape, const GroupedDivision& division,
-            int sets) {
+int grouped(const LayerCall& call, const GroupedShape& shape, const GroupedDivision& division) {
   return dispatch<1, 4, 8>(shape.filters, [&](auto filters) -> int {
-    const int threads =
-        min(kMostGroupedThreads, (division.units + kWarpSize - 1) / kWarpSize * kWarpSize);
-    const dim3 grid((division.units + threads - 1) / threads, sets);
-    return launch_overlapping(call.overlaps, kernel_of<filters.value>(shape), grid, dim3(threads),
+    constexpr int kThreads = kGroupedThreads;
+    const dim3 grid((division.units - 1) / kThreads + 1);
+    return launch_overlapping(call.overlaps, kernel_of<filters.value>(shape), grid, dim3(kThreads),
                               0, static_cast<cudaStream_t>(call.stream), call.input, call.packed,
                               call.output, call.bias, call.relu, division);
   });

@@ -13,8 +13,9 @@ namespace {
 using conv::ConvLayer;
 
 constexpr int kQuad = 4;
-constexpr int kThreadsOfAnSm = 256;  // that are enough
-constexpr int kMostOfGrid = 65'535;  // sets of filters
+// Threads of an SM that are enough, measured on an H200: to have several rows each, and several filters. Of several
+// filters each channel takes longer, one after the other.
+constexpr int kWithSeveralRows = 128, kWithSeveralFilters = 256;
 constexpr std::int64_t kMostPacked = (std::int64_t{1} << 31) - 4097;
 constexpr int kRegistersOfAThread = 96;
 constexpr int kRegistersOfAnSm = 65'536;
@@ -51,10 +52,29 @@ bool allows(const GroupedShape& shape, const ConvLayer& l) {
   return shape.size > 1 && l.Q() == l.W() && l.Q() % kQuad == 0 && l.padding_w() == l.S() / 2;
 }
 
-// All warps that have outputs, of one set, and how often each is met again, one image or several further.
+// What a thread has.
+struct Place {
+  std::int64_t n, set, group, p, q;
+};
+
+Place place_of(const GroupedDivision& d, const GroupedShape& shape, std::int64_t unit) {
+  const std::int64_t strip = unit / d.across.value, map = strip / d.down.value;
+  const std::int64_t set = map % d.all_sets.value;
+  return {map / d.all_sets.value, set, set / d.sets.value, strip % d.down.value * shape.rows,
+          unit % d.across.value * shape.columns};
+}
+
+// The f-th filter of its set; kNoCell: the group has none.
+std::int64_t filter_of(const GroupedDivision& d, const GroupedShape& shape, const Place& at,
+                       int f) {
+  const std::int64_t own = at.set % d.sets.value * shape.filters + f;
+  return own < d.filters ? at.group * d.filters + own : kNoCell;
+}
+
+// All warps that have outputs, and how often each is met again, one image or several further.
 template <class Visit>
 void for_each_warp_of(const ConvLayer& layer, const GroupedDivision& d, Visit visit) {
-  for_each_warp(layer.N(), std::int64_t{d.down.value} * d.across.value, visit);
+  for_each_warp(layer.N(), std::int64_t{d.all_sets.value} * d.down.value * d.across.value, visit);
 }
 
 }  // namespace
@@ -88,6 +108,7 @@ GroupedPlan plan_grouped(const ConvLayer& l, const GroupedShape& shape) {
        .pitch = grouped_pitch(l.R() * l.S(), shape.filters),
        .units = 0,
        .sets = {},
+       .all_sets = {},
        .across = {},
        .down = {}};
   if (is_one_row(l)) {
@@ -97,31 +118,46 @@ GroupedPlan plan_grouped(const ConvLayer& l, const GroupedShape& shape) {
   const auto pieces = [](int all, int piece) { return (all - 1) / piece + 1; };
   d.across = pieces(d.Q, shape.columns);
   d.down = pieces(d.P, shape.rows);
-  d.units = l.N() * d.down.value * d.across.value;
   d.sets = pieces(d.filters, shape.filters);
-  plan.threads = std::min(kMostGroupedThreads, pieces(d.units, kWarpSize) * kWarpSize);
-  plan.packed_floats = 1ll * l.groups() * d.sets.value * d.channels * d.pitch;
-  const std::int64_t sets = std::int64_t{l.groups()} * d.sets.value;
-  if (sets > kMostOfGrid) {
-    plan.refusal = "a grid has at most 65,535 sets of filters";
-  } else if (plan.packed_floats > kMostPacked) {
+  d.all_sets = l.groups() * d.sets.value;
+  d.units = l.N() * d.all_sets.value * d.down.value * d.across.value;
+  plan.packed_floats = 1ll * d.all_sets.value * d.channels * d.pitch;
+  plan.blocks = pieces(d.units, kGroupedThreads);
+  if (plan.packed_floats > kMostPacked) {
     plan.refusal = "its filters, packed in sets, would be more than 2^31 - 4,097";
-  } else {
-    plan.sets = static_cast<int>(sets);
-    plan.blocks = sets * pieces(d.units, plan.threads);
   }
   return plan;
 }
 
+namespace {
+
+// Of a set: as many as a group has, or fewer, if else there are too few threads.
+int filters_of_set(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+  const int of_group = layer.K() / layer.groups();
+  for (const int filters : {8, 4}) {
+    if (of_group <= filters / 2) continue;
+    const bool in_quads = allows({layer.R(), 1, filters, 1, kQuad}, layer);
+    const std::int64_t sets = std::int64_t{layer.groups()} * quotient_up(of_group, filters);
+    const std::int64_t outputs = std::int64_t{layer.N()} * layer.P() * layer.Q();
+    if (sets * (in_quads ? outputs / kQuad : outputs) >=
+        std::int64_t{gpu.sms} * kWithSeveralFilters) {
+      return filters;
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
 GroupedPlan plan_grouped(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-  const int filters_of_group = layer.K() / layer.groups();
-  const int filters = filters_of_group == 1 ? 1 : filters_of_group <= 4 ? 4 : 8;
+  const int filters = filters_of_set(layer, gpu);
   GroupedPlan plan;
   for (const GroupedShape& shape : kShapes) {
     if (shape.filters != filters || !allows(shape, layer)) continue;
-    if (plan.shape.filters > 0 && shape.columns < plan.shape.columns) break;
+    const bool is_first = plan.shape.filters == 0;
+    if (!is_first && (shape.columns < plan.shape.columns || shape.size == 0)) break;
     plan = plan_grouped(layer, shape);
-    if (1ll * plan.sets * plan.division.units >= 1ll * gpu.sms * kThreadsOfAnSm) break;
+    if (plan.division.units >= std::int64_t{gpu.sms} * kWithSeveralRows) break;
   }
   return plan;
 }
@@ -129,24 +165,20 @@ GroupedPlan plan_grouped(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
 Cost grouped_cost(const ConvLayer& layer, const GroupedPlan& plan) {
   const GroupedDivision& d = plan.division;
   const GroupedShape& shape = plan.shape;
-  const std::int64_t across = d.across.value, down = d.down.value, sets = d.sets.value;
   const std::int64_t H = d.H, W = d.W, P = d.P, Q = d.Q;
   Tally tally;
-  tally.launch(plan.blocks, plan.threads);
+  tally.launch(plan.blocks, kGroupedThreads);
   for_each_warp_of(layer, d, [&](Cells warp, Again again) {
-    const auto n_of = [&](std::int64_t unit) { return unit / across / down; };
-    const auto p_of = [&](std::int64_t unit) { return unit / across % down * shape.rows; };
-    const auto q_of = [&](std::int64_t unit) { return unit % across * shape.columns; };
-    // Once for each channel of all groups, by each set of its group.
-    const Times channels = again.every(d.C * H * W) * every(H * W, d.C) * sets;
+    const Times channels = again.every(d.C * H * W) * every(H * W, d.channels);
     const auto load = [&](int width, std::int64_t row, std::int64_t column) {
       tally.load(wide_lanes(width, warp,
                             [&](std::int64_t unit) {
-                              const std::int64_t h = p_of(unit) * d.stride_h - d.padding_h + row;
-                              const std::int64_t w = q_of(unit) * d.stride_w + column;
-                              return h >= 0 && h < H && w >= 0 && w < W
-                                         ? (n_of(unit) * d.C * H + h) * W + w
-                                         : kNoCell;
+                              const Place at = place_of(d, shape, unit);
+                              const std::int64_t h = at.p * d.stride_h - d.padding_h + row;
+                              const std::int64_t w = at.q * d.stride_w + column;
+                              const std::int64_t map = at.n * d.C + at.group * d.channels;
+                              return h >= 0 && h < H && w >= 0 && w < W ? (map * H + h) * W + w
+                                                                        : kNoCell;
                             }),
                  channels);
     };
@@ -162,34 +194,50 @@ Cost grouped_cost(const ConvLayer& layer, const GroupedPlan& plan) {
         }
       }
     }
-    // All lanes the same: quads of taps, and of filters of any size one by one.
-    const std::int64_t reads = shape.size > 0
-                                   ? d.pitch / kQuad
-                                   : d.R * d.S * (shape.filters == 1 ? 1 : shape.filters / kQuad);
-    tally.load(one(0), reads * d.channels * plan.sets * again.times);
-    for (int row = 0; row < shape.rows; ++row) {
-      tally.store(wide_lanes(shape.columns, warp,
-                             [&](std::int64_t unit) {
-                               const std::int64_t p = p_of(unit) + row;
-                               return p < P ? (n_of(unit) * d.K * P + p) * Q + q_of(unit) : kNoCell;
-                             }),
-                  again.every(d.K * P * Q) * every(P * Q, d.K));
+    // Quads of taps; of filters of any size, one by one, a tap.
+    const int width = shape.size == 0 && shape.filters == 1 ? 1 : kQuad;
+    const std::int64_t taps = shape.size > 0 ? d.pitch : d.R * d.S * shape.filters;
+    tally.load(wide_lanes(width, warp,
+                          [&](std::int64_t unit) {
+                            return place_of(d, shape, unit).set * d.channels * d.pitch;
+                          }),
+               every(width, taps / width) * every(d.pitch, d.channels) * again.times);
+    for (int f = 0; f < shape.filters; ++f) {
+      for (int row = 0; row < shape.rows; ++row) {
+        tally.store(wide_lanes(shape.columns, warp,
+                               [&](std::int64_t unit) {
+                                 const Place at = place_of(d, shape, unit);
+                                 const std::int64_t k = filter_of(d, shape, at, f);
+                                 const std::int64_t p = at.p + row;
+                                 return k >= 0 && p < P ? ((at.n * d.K + k) * P + p) * Q + at.q
+                                                        : kNoCell;
+                               }),
+                    again.every(d.K * P * Q));
+      }
     }
   });
   return tally.cost();
 }
 
 Cost grouped_bias_cost(const ConvLayer& layer, const GroupedPlan& plan) {
+  const GroupedDivision& d = plan.division;
   Tally tally;
-  for_each_warp_of(layer, plan.division,
-                   [&](Cells, Again again) { tally.load(one(0), again.times * layer.K()); });
+  for_each_warp_of(layer, d, [&](Cells warp, Again again) {
+    for (int f = 0; f < plan.shape.filters; ++f) {
+      tally.load(lanes(warp,
+                       [&](std::int64_t unit) {
+                         return filter_of(d, plan.shape, place_of(d, plan.shape, unit), f);
+                       }),
+                 again.times);
+    }
+  });
   return tally.cost();
 }
 
 LaunchWork work_of(const ConvLayer& layer, const GroupedPlan& plan) {
   LaunchWork work;
   work.blocks = static_cast<double>(plan.blocks);
-  work.resident = std::max(kRegistersOfAnSm / (kRegistersOfAThread * plan.threads), 1);
+  work.resident = std::max(kRegistersOfAnSm / (kRegistersOfAThread * kGroupedThreads), 1);
   work.steps = 1.0 * plan.shape.filters * plan.shape.rows * plan.shape.columns *
                static_cast<double>(layer.products_per_output());
   work.megabytes = 4e-6 * static_cast<double>(layer.input_size() * plan.division.sets.value +
@@ -201,7 +249,7 @@ std::string described(const GroupedPlan& plan) {
   const GroupedShape& s = plan.shape;
   return std::to_string(s.rows) + " x " + std::to_string(s.columns) + " outputs of " +
          std::to_string(s.filters) + (s.filters == 1 ? " filter" : " filters") + " a thread; " +
-         std::to_string(plan.blocks) + " blocks of " + std::to_string(plan.threads) + " threads";
+         std::to_string(plan.blocks) + " blocks of " + std::to_string(kGroupedThreads) + " threads";
 }
 
 }  // namespace halo::convolve

@@ -19,15 +19,13 @@ struct GroupedPlan {
   std::string refusal;  // the end of a sentence; empty: there is a division
   GroupedShape shape{};
   GroupedDivision division{};
-  int sets = 0;     // of filters, of all groups
-  int threads = 0;  // of a block
   long long blocks = 0;
   long long packed_floats = 0;
 };
 
-/// Sets of one filter for depthwise layers, of four or eight for others. Of the shapes that the layer allows (quads only
-/// where rows of input and output are whole quads, one over the other) the first that gives every SM eight warps, else the
-/// last that has as many columns as the first.
+/// Sets of eight or four filters where that leaves every SM eight warps of threads with one row, else of one. Of the shapes
+/// that the layer allows (quads only where rows of input and output are whole quads, one over the other) the first that
+/// gives every SM four warps, else the last that has as many columns as the first.
 GroupedPlan plan_grouped(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 /// With this shape, which may refuse the layer.
 GroupedPlan plan_grouped(const conv::ConvLayer& layer, const GroupedShape& shape);

@@ -692,6 +692,10 @@ const std::vector<const char*> kChannelsOnTinyGpu = {
     // Windows of several rows, of which the last are not there.
     "9x12-2-3-5-3", "13x11-2-3-7-2-s2"};
 
+// Groups with enough work for two multiprocessors to have several filters and rows at a time.
+const std::vector<const char*> kGroupsOnTinyGpu = {"16x20-4-3-16-4-g2", "11x13-4-3-8-6-g2",
+                                                   "19x15-2-3-27-6-s2-g3", "16x32-1-1-18-2-g2"};
+
 // Nearly 2^31 outputs: each a plane of its own, or all in one.
 std::vector<ConvLayer> large_layers(const Conv2dVariant& variant) {
   const ConvLayer plane = conv::parse_label("46340-1-3-1-1-p0");
@@ -745,6 +749,10 @@ std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t
     // More shared memory than a block has without asking.
     if (!takes_channels) add_trial(variant, conv::parse_label("1x12400-1-1-2-1"), all);
     for (const char* label : takes_channels ? kChannelsOnTinyGpu : kOneChannelOnTinyGpu) {
+      all.push_back({conv::parse_label(label), TrialOn::tiny_gpu});
+    }
+    for (const char* label : kGroupsOnTinyGpu) {
+      if (!variant.takes_groups_and_dilation) break;
       all.push_back({conv::parse_label(label), TrialOn::tiny_gpu});
     }
   }

@@ -7,11 +7,11 @@
 #include <string>
 #include <tuple>
 
-#include "common/convolve/dilated/dilated.hpp"
 #include "common/convolve/first_use.hpp"
 #include "common/convolve/fourier/fourier.hpp"
 #include "common/convolve/grouped/grouped.hpp"
 #include "common/convolve/implicit_gemm/implicit_gemm.hpp"
+#include "common/convolve/plain_parts/plain_parts.hpp"
 #include "common/convolve/pointwise/pointwise.hpp"
 #include "common/convolve/register_tile/register_tile.hpp"
 #include "common/convolve/split_tf32/split_tf32.hpp"
@@ -44,7 +44,7 @@ void Contenders::add(const Contender& contender, const std::vector<Conv2dVariant
 
 namespace {
 
-// By the rule: measuring at first use measures all of a dilated layer.
+// By the rule: measuring at first use measures all of a layer with groups or dilation.
 const Conv2dVariant& plain_variant(const conv::ConvLayer& layer) {
   const Conv2dVariant* const one = chosen(layer, library(Products::fp32));
   if (one == nullptr)
@@ -70,7 +70,7 @@ const Contenders& library(Products products) {
     add(fourier_contenders(), fourier_of_each_size());
     add(pointwise_contenders(), pointwise_of_each_tile());
     add(implicit_gemm_contenders(), implicit_gemm_of_each_plan());
-    add(dilated_contenders(), {dilated(plain_variant)});
+    add(plain_parts_contenders(), {plain_parts(plain_variant)});
     add(grouped_contenders(), {grouped()});
     add(split_tf32_contenders(), split_tf32_of_each_tile());
     add(warpgroup_contenders(), warpgroup_of_each_tile());
@@ -112,7 +112,8 @@ std::vector<const Conv2dVariant*> nearest(std::span<const Ranked> ranked, int mo
 const Conv2dVariant* chosen(const conv::ConvLayer& layer, const Contenders& among,
                             Epilogue epilogue, Choice choice) {
   // Asked again and again for the same few layers.
-  static std::recursive_mutex mutex;  // a dilated layer chooses for the plain one that it becomes
+  static std::recursive_mutex
+      mutex;  // a layer with groups or dilation chooses for the plain ones that it becomes
   static std::map<std::tuple<std::string, const Contenders*, Epilogue, Choice, int, int, int>,
                   const Conv2dVariant*>
       known;

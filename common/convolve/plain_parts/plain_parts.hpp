@@ -1,4 +1,4 @@
-// Dilated layers by a kernel for plain ones: what dilated.cu makes of them, as a variant and a contender.
+// Layers with groups or dilation by a kernel for plain ones: what plain_parts.cu makes of them, as a variant and a contender.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@ namespace halo::convolve {
 /// The variant for a plain layer, in fp32 on NCHW maps; it stays.
 using PlainVariant = std::function<const Conv2dVariant&(const conv::ConvLayer&)>;
 
-/// By the kernel that `plain` names for what the layer becomes.
-Conv2dVariant dilated(const PlainVariant& plain);
-std::vector<Contender> dilated_contenders();
+/// By the kernel that `plain` names for what a group becomes.
+Conv2dVariant plain_parts(const PlainVariant& plain);
+std::vector<Contender> plain_parts_contenders();
 
 }  // namespace halo::convolve

@@ -26,7 +26,8 @@ constexpr int kQuad = 4;
 // Preconditions: as the shape's numbers say, R = S = kSize, both strides kStride and
 // both dilations 1, or 0 for any, with kRows = 1. kColumns = 4: kStride = 1, Q = W a multiple of four, padding
 // kSize / 2.
-template <int kSize, int kStride, int kFilters, int kRows, int kColumns>
+// kOneChannel: layer.channels = 1. (As a constant it made nvcc load less at a time.)
+template <int kSize, int kStride, int kFilters, int kRows, int kColumns, bool kOneChannel>
 __global__ void __launch_bounds__(kGroupedThreads)
     grouped_kernel(const float* input,   // [N][C][H][W]
                    const float* packed,  // [groups][sets][channels][pitch], in it [tap][kFilters]
@@ -85,8 +86,10 @@ __global__ void __launch_bounds__(kGroupedThreads)
     constexpr int kSide = kSize / 2;
     const int step_h = kStride == 0 ? layer.dilation_h : 1;
     const int step_w = kStride == 0 ? layer.dilation_w : 1;
-// Where registers allow it the loads of several channels are under way together.
-#pragma unroll(kFilters == 1 && kTaps * kRows * kColumns <= 36 ? 4 : 1)
+    // So many channels' loads are under way together: as many as registers allow.
+    constexpr int kLoaded = kPitch + kHigh * kWide;
+    constexpr int kTogether = kOneChannel ? 1 : kLoaded <= 24 ? 4 : kLoaded <= 48 ? 2 : 1;
+#pragma unroll(kTogether)
     for (int c = 0; c < layer.channels; ++c, map += layer.H * layer.W, of_channel += kPitch) {
       float taps[kPitch];  // most lanes read the same
 #pragma unroll
@@ -181,36 +184,41 @@ __global__ void pack_kernel(const float* filters,  // [K][channels][R * S]
 }
 
 // The shapes of plan.cpp.
-template <int kFilters>
+template <int kFilters, bool kOneChannel>
 auto kernel_of(const GroupedShape& shape) {
-  using Kernel = decltype(&grouped_kernel<0, 0, kFilters, 1, 1>);
+  const auto in_rows = [&](auto size, auto stride, auto rows) {
+    return &grouped_kernel<size.value, stride.value, kFilters, rows.value, 1, kOneChannel>;
+  };
+  const auto in_quads = [&](auto size, auto rows) {
+    return &grouped_kernel<size.value, 1, kFilters, rows.value, kQuad, kOneChannel>;
+  };
+  using Kernel = decltype(in_quads(Number<1>(), Number<1>()));
   const auto [size, stride, filters, rows, columns] = shape;
-  if (size == 0) return &grouped_kernel<0, 0, kFilters, 1, 1>;
+  if (size == 0) return in_rows(Number<0>(), Number<0>(), Number<1>());
   if (columns == kQuad) {
-    if (size == 1) return &grouped_kernel<1, 1, kFilters, 1, kQuad>;
+    if (size == 1) return in_quads(Number<1>(), Number<1>());
     if constexpr (kFilters == 1) {
-      if (size == 5) return &grouped_kernel<5, 1, 1, 2, kQuad>;
-      if (size == 7) return &grouped_kernel<7, 1, 1, 2, kQuad>;
-      if (rows == 4) return &grouped_kernel<3, 1, 1, 4, kQuad>;
+      if (size == 5) return in_quads(Number<5>(), Number<2>());
+      if (size == 7) return in_quads(Number<7>(), Number<2>());
+      if (rows == 4) return in_quads(Number<3>(), Number<4>());
     }
     if constexpr (kFilters < 8) {
-      if (rows == 2) return &grouped_kernel<3, 1, kFilters, 2, kQuad>;
+      if (rows == 2) return in_quads(Number<3>(), Number<2>());
     }
-    return &grouped_kernel<3, 1, kFilters, 1, kQuad>;
+    return in_quads(Number<3>(), Number<1>());
   }
-  const auto in_columns = [&](auto of_size) -> Kernel {
-    constexpr int kSize = of_size.value;
-    if (stride == 0) return &grouped_kernel<kSize, 0, kFilters, 1, 1>;
-    if constexpr (kSize > 1) {
-      if (stride == 1) return &grouped_kernel<kSize, 1, kFilters, 4, 1>;
-      return &grouped_kernel<kSize, 2, kFilters, 2, 1>;
+  const auto of_size = [&](auto size) -> Kernel {
+    if (stride == 0) return in_rows(size, Number<0>(), Number<1>());
+    if constexpr (size.value > 1) {
+      if (stride == 1) return in_rows(size, Number<1>(), Number<4>());
+      return in_rows(size, Number<2>(), Number<2>());
     }
     return nullptr;
   };
   if constexpr (kFilters == 1) {
-    return dispatch<1, 3, 5, 7>(size, in_columns);
+    return dispatch<1, 3, 5, 7>(size, of_size);
   } else {
-    return dispatch<1, 3>(size, in_columns);
+    return dispatch<1, 3>(size, of_size);
   }
 }
 
@@ -220,8 +228,12 @@ int grouped(const LayerCall& call, const GroupedShape& shape, const GroupedDivis
   return dispatch<1, 4, 8>(shape.filters, [&](auto filters) -> int {
     constexpr int kThreads = kGroupedThreads;
     const dim3 grid((division.units - 1) / kThreads + 1);
-    return launch_overlapping(call.overlaps, kernel_of<filters.value>(shape), grid, dim3(kThreads),
-                              0, static_cast<cudaStream_t>(call.stream), call.input, call.packed,
+    auto kernel = kernel_of<filters.value, false>(shape);
+    if constexpr (filters.value == 1) {
+      if (division.channels == 1) kernel = kernel_of<1, true>(shape);
+    }
+    return launch_overlapping(call.overlaps, kernel, grid, dim3(kThreads), 0,
+                              static_cast<cudaStream_t>(call.stream), call.input, call.packed,
                               call.output, call.bias, call.relu, division);
   });
 }

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace simt::checker {
@@ -39,17 +42,38 @@ class Order {
   void clear();
 
  private:
-  template <class Is>
-  bool find(Clock clock, Is is);
   struct Node {
-    Clock a, b;
+    Clock a, b;  // older ones
     std::uint32_t seen;
     Point point;  // block 0: none
   };
+  enum class Found : std::uint8_t { no, yes, given_up };
+  Clock add(const Node& node);
+  Clock first_after(std::int32_t block, std::int32_t moment) const;
+  template <class Is>
+  Found find(Clock clock, Clock first, Is is);
   static constexpr std::size_t kMostNodes = std::size_t{1} << 22;
   static constexpr std::uint64_t kMostSteps = 50'000'000;
   std::vector<Node> nodes_ = {Node{}};
   std::vector<Clock> open_;
+  // Of each block its points that are behind all before them: how far, and their clocks.
+  using Points = std::vector<std::pair<std::int32_t, Clock>>;
+  std::unordered_map<std::int32_t, Points> points_;
+  // The last of them, by hash: lanes of a warp join the same, and ask of neighbouring words.
+  struct Joined {
+    Clock a = 0, b = 0, both = 0;
+  };
+  struct Answer {
+    Clock clock = 0;
+    std::int32_t block = 0;
+    unsigned thread = 0;
+    // What the thread did at moments below the one comes before, and from the other on does not.
+    std::int32_t before = std::numeric_limits<std::int32_t>::min();
+    std::int32_t not_from = std::numeric_limits<std::int32_t>::max();
+  };
+  static constexpr std::size_t kRecent = std::size_t{1} << 12;
+  std::vector<Joined> joined_;
+  std::vector<Answer> answers_;
   std::uint32_t question_ = 0;
   std::uint64_t steps_left_ = kMostSteps;
 };

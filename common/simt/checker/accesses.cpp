@@ -36,10 +36,11 @@ std::uint32_t BlockCheck::access(const Access& access) {
   if (!is_strong || !checker_.launch_.hands_on) {
     lanes(doing, mask);
   } else {
+    const bool is_done = at_barrier(doing);
     for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
       strong(doing, lane, true);
-      run(doing, lane, 1);
+      if (!is_done) run(doing, lane, 1);
       strong(doing, lane, false);
     }
     // What comes now is behind what has been handed on.

@@ -110,6 +110,7 @@ struct BlockCheck::Storage {
   std::vector<Cells> cells;
   Initialised initialised;
   Words words;
+  Word passing;  // while it is looked at whether it is to be kept
   /// Of groups of words, by their number: no load of theirs needs to be looked at until the next barrier: kByAll: nobody's;
   /// another: none of the warp with the number before it until its next __syncwarp.
   std::vector<std::uint8_t> settled;

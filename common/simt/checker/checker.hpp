@@ -207,10 +207,12 @@ class BlockCheck {
              unsigned down, WordShape shape);
   void scattered(const Doing& doing, std::uint32_t mask);
   void part_of_word(const Doing& doing, int lane);
+  bool at_barrier(const Doing& doing);
   void word_lanes(const Doing& doing, Cells& cells, Others* others, unsigned word, int lane,
                   WordShape shape);
   void exactly(const Doing& doing, Cells& cells, Others* others, unsigned word, int lane,
                unsigned bytes);
+  bool fits_cell(const Word& word) const;
   void expand(const Cells& cells, const Others* others, unsigned word, bool is_shared,
               std::vector<Exact>& to) const;
   enum class Ordered : std::uint8_t { no, if_fenced, without_acquire, yes };

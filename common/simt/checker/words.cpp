@@ -1,5 +1,7 @@
 // Words that are kept exactly: who has touched them, and whether an access conflicts.
 #include <algorithm>
+#include <bit>
+#include <span>
 
 #include "common/simt/checker/block_check.hpp"
 
@@ -150,7 +152,8 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
                access.act);
   };
   Word* its = nullptr;
-  Word passing;
+  Word& passing = storage_->passing;
+  passing.all.clear();
   if (cells.owner[word] < 0) {
     if (cells.owner[word] == mark) {
       its = &words.all[static_cast<std::size_t>(cells.write[word])];
@@ -171,21 +174,101 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   } else {
     memory.expand(cells, others, word, is_shared, passing.all);
   }
-  if (its == nullptr) {
-    if (words.all.size() < kMostWords) {
-      words.all.push_back(std::move(passing));
-      its = &words.all.back();
-      cells.owner[word] = mark;
-      cells.write[word] = static_cast<std::int32_t>(words.all.size() - 1);
-      cells.read[word] = 0;
-    } else {
-      // No room: it is judged, and the cell goes on with the last access.
-      judge(words, passing, now, access, lane, is_shared);
-      if (is_usual) touch_afresh();
-      return;
-    }
+  if (its != nullptr) {
+    judge(words, *its, now, access, lane, is_shared);
+    return;
   }
-  judge(words, *its, now, access, lane, is_shared);
+  const std::size_t accesses = words.accesses;
+  judge(words, passing, now, access, lane, is_shared);
+  if (is_usual && is_shared && !checker_.launch_.has_clusters && fits_cell(passing)) {
+    // Who hands a word on as it should need not leave the cell.
+    words.accesses = accesses;
+    const bool is_read = passing.all.size() == 2;
+    const std::int32_t written = is_read ? cells.write[word] : 0;
+    const std::uint32_t sites = is_read ? cells.sites[word] : 0;
+    touch_afresh();
+    if (is_read) {
+      cells.write[word] = written;
+      cells.sites[word] |= sites & kSiteMask << kWriteSiteShift;
+    }
+    return;
+  }
+  if (words.all.size() < kMostWords) {
+    words.all.push_back(passing);
+    cells.owner[word] = mark;
+    cells.write[word] = static_cast<std::int32_t>(words.all.size() - 1);
+    cells.read[word] = 0;
+  } else if (is_usual) {
+    // No room: the cell goes on with the last access.
+    touch_afresh();
+  }
+  passing.told.clear();
+  passing.values_differ = false;
+}
+
+// Whether a cell holds as much: an access of the block, or a store and the read that comes after it.
+bool BlockCheck::fits_cell(const Word& word) const {
+  const auto is_plain = [&](const Exact& one) {
+    return one.block == id_ && one.bytes == 15 && one.act != Act::atomic && !is_sent(one);
+  };
+  if (!word.told.empty() || !is_plain(word.all.back())) return false;
+  return word.all.size() == 1 ||
+         (word.all.size() == 2 && is_plain(word.all.front()) &&
+          word.all.front().act == Act::store && word.all.back().act == Act::load);
+}
+
+// Lanes that ask a barrier in shared memory, or arrive there: the same as run() of each, for those who poll. They race
+// with nobody but who sets it up or ends it. False if one has, or may have, or a word is not kept exactly.
+bool BlockCheck::at_barrier(const Doing& doing) {
+  const Access& access = doing.access;
+  const auto bytes = static_cast<unsigned>(access.lanes.bytes);
+  const std::uint64_t address = access.lanes.least;
+  if (!doing.site.is_barrier || doing.site.ends_barrier || access.act == Act::store ||
+      !checker_.launch_.looks_for_races || checker_.launch_.by_barriers ||
+      address + bytes != access.lanes.beyond || address % 4 != 0 || bytes % 4 != 0) {
+    return false;
+  }
+  if (checker_.launch_.looks_for_uninitialised && !is_simply_initialised(doing, address, bytes)) {
+    return false;
+  }
+  Words& words = storage_->words;
+  std::array<Word*, 2> its{};
+  const unsigned count = bytes / 4;
+  if (count > its.size() || words.accesses >= kMostOfAll) return false;
+  for (unsigned i = 0; i < count; ++i) {
+    const Cells& cells = storage_->cells[group_of(address / 4 + i)];
+    const std::size_t word = (address / 4 + i) % kCellWords;
+    if (cells.owner[word] != kept_mark(id_)) return false;
+    its[i] = &words.all[static_cast<std::size_t>(cells.write[word])];
+    std::size_t later = 0;
+    for (const Exact& one : its[i]->all) {
+      if (one.act == Act::store || !is_of_barrier(one) || !is_strong(one) || one.bytes != 15) {
+        return false;
+      }
+      later += one.block != id_ || one.moment >= since_ ? 1 : 0;
+    }
+    if (later == 0 || its[i]->all.size() + 32 >= kMostOfWord) return false;
+  }
+  const auto is_own = [&](const Exact& one) {
+    return one.block == id_ && one.thread / 32 == access.warp &&
+           has(access.lanes.mask, static_cast<int>(one.thread % 32));
+  };
+  for (Word* const word : std::span(its).first(count)) {
+    const std::size_t had = word->all.size();
+    std::erase_if(word->all, [&](const Exact& one) {
+      // As exactly() has it.
+      if (one.moment < since_ && !checker_.launch_.has_clusters) return true;
+      checker_.order_matters_ |= one.block != id_ && one.act != access.act;
+      const bool is_before = is_own(one) || (one.block == id_ && one.moment < since_);
+      return is_before && (one.act == Act::load || access.act == Act::atomic);
+    });
+    for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
+      const unsigned thread = doing.thread(std::countr_zero(rest));
+      word->all.push_back({id_, thread, now_, doing.cell_site, access.act, 15});
+    }
+    words.accesses += word->all.size() - had;
+  }
+  return true;
 }
 
 // ---- Judgement ----

@@ -83,7 +83,8 @@ TEST_CASE("cuBLAS computes on the host, and says so", "[simt]") {
   CHECK(outcome.out == "all right\n");
   CHECK(outcome.err ==
         "simt: note: cuBLAS is a plain implementation on the host here: its results are right to "
-        "rounding, its traffic is not counted\n");
+        "rounding, its traffic is not counted\n"
+        "simt: cublasGemmEx: numbers of type 28 are not in the simulator\n");
   CHECK(outcome.status == 0);
   const Outcome beyond = bench.run("./program beyond");
   CHECK_THAT(beyond.err, contains("error: invalid_copy"));
@@ -268,6 +269,11 @@ TEST_CASE("what a kernel does wrong is told with its line, and spoils the device
     CHECK_THAT(outcome.err, contains(fault.finding));
     CHECK(outcome.status == 3);
   }
+  // With -G the call of what ends a thread is in a function of its own, without lines.
+  bench.build("faults.cu", "-G");
+  CHECK_THAT(bench.run("./program wrong_assertion").err,
+             contains("faults.cu:" + std::to_string(line_of("faults.cu", "wrong_assertion")) +
+                      ": error: failed_assert"));
   const Outcome host = bench.run("./program host");
   CHECK_THAT(host.err,
              contains("faults.cu:" + std::to_string(line_of("faults.cu", "host")) +

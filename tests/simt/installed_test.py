@@ -82,6 +82,13 @@ class Installed(unittest.TestCase):
             self.call("simcc", *words, REVERSE, "-o", "reverse")
             self.has_findings("./reverse")
 
+    def test_the_folder_of_the_toolkits_libraries_may_be_named(self):
+        toolkit = pathlib.Path(shutil.which("nvcc")).resolve().parents[1]
+        folders = [one.parent for one in toolkit.glob("**/libcudart.so.1*")]
+        self.assertTrue(folders)
+        self.call("simcc", *(f"-L{one}" for one in folders), REVERSE, "-o", "reverse", "-lcudart")
+        self.has_findings("./reverse")
+
     def refused(self, **names):
         ended = subprocess.run(["simcc", "--version"], env={**self.environment, **names}, text=True, capture_output=True)
         self.assertEqual(ended.returncode, 2)

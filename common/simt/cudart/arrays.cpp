@@ -66,6 +66,10 @@ cudaError_t make_new(const char* name, cudaArray_t* array, const cudaChannelForm
 
 }  // namespace
 
+bool is_array(const void* pointer) {
+  return arrays().contains(static_cast<const cudaArray*>(pointer));
+}
+
 void forget_arrays() {
   // Their memory has gone already.
   for (const cudaArray* const one : arrays()) delete one;

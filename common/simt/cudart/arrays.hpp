@@ -29,6 +29,9 @@ struct cudaMipmappedArray {
 
 namespace simt::cudart {
 
+/// Whether it is a handle that cudaMallocArray or its like gave.
+bool is_array(const void* pointer);
+
 /// As cudaDeviceReset does.
 void forget_arrays();
 

@@ -149,8 +149,12 @@ cudaError_t check_sides(const char* name, const void* to, const void* from, cuda
   refuse(name, "",
          std::string("cudaMemcpy") + kKinds[kind] + ", but the " +
              (to_fits ? "source, " : "destination, ") + told(wrong) + ", is a " +
-             (is_device_pointer(wrong) ? "device" : "host") + " pointer",
-         "The order is cudaMemcpy(to, from, bytes, kind); cudaMemcpyDefault asks the pointers.");
+             (is_array(wrong)            ? "cudaArray_t"
+              : is_device_pointer(wrong) ? "device pointer"
+                                         : "host pointer"),
+         is_array(wrong) ? "Texels are copied by cudaMemcpy2DToArray and cudaMemcpy2DFromArray."
+                         : "The order is cudaMemcpy(to, from, bytes, kind); cudaMemcpyDefault asks "
+                           "the pointers.");
   return cudaErrorInvalidValue;
 }
 

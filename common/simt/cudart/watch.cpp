@@ -715,10 +715,21 @@ void Watch::tell_call(std::int32_t site, Finding& finding) const {
 
 DeviceLine Watch::line_at(std::int32_t site) const {
   DeviceLine line;
-  // Code that nvcc made by itself has no line: it belongs to what is before it.
-  for (; site >= 0; --site) {
+  const auto& bodies = grid_.code->bodies;
+  while (site >= 0) {
     line = report::line_of(module_, *grid_.code->sites[static_cast<std::size_t>(site)]);
-    if (line.line != 0 || line.file.empty()) break;
+    if (line.line != 0) break;
+    // Code that nvcc made by itself has no line: it belongs to what is before it. A function without lines, as nvcc -G has
+    // for assert, belongs to its call.
+    if (!line.file.empty()) {
+      --site;
+      continue;
+    }
+    const auto its = std::find_if(bodies.rbegin(), bodies.rend(), [&](const machine::Body& one) {
+      return one.first_site <= site && site < one.end_site;
+    });
+    if (its == bodies.rend()) break;
+    site = its->call_site;
   }
   return line;
 }

@@ -125,7 +125,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
     if (handle == nullptr || properties == nullptr || bytes == 0 || bytes % kGranularity != 0) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    if (properties->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE) {
+    // What may be asked for; what is refused is to give it to another process.
+    if ((properties->requestedHandleTypes & ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0) {
       cudart::explain("shared handle",
                       "cuMemCreate: memory for other processes is not in the simulator");
       return CUDA_ERROR_NOT_SUPPORTED;

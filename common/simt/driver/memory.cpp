@@ -284,15 +284,16 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemo
   });
 }
 
+// An address says whose it is: no context need be current.
 CUresult cuMemFree(CUdeviceptr address) {
-  return in_context("cuMemFree", [&] {
+  return answer("cuMemFree", [&] {
     disown_memory(address);
     return cudaFree(pointer_to(address));
   });
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-  return in_context("cuMemFreeAsync", [&] {
+  return answer("cuMemFreeAsync", [&] {
     disown_memory(address);
     return cudaFreeAsync(pointer_to(address), stream);
   });
@@ -317,7 +318,7 @@ CUresult cuMemAllocHost(void** pointer, std::size_t bytes) {
 }
 
 CUresult cuMemFreeHost(void* pointer) {
-  return in_context("cuMemFreeHost", [&] { return cudaFreeHost(pointer); });
+  return answer("cuMemFreeHost", [&] { return cudaFreeHost(pointer); });
 }
 
 CUresult cuMemHostRegister(void* pointer, std::size_t bytes, unsigned int flags) {
@@ -325,7 +326,7 @@ CUresult cuMemHostRegister(void* pointer, std::size_t bytes, unsigned int flags)
 }
 
 CUresult cuMemHostUnregister(void* pointer) {
-  return in_context("cuMemHostUnregister", [&] { return cudaHostUnregister(pointer); });
+  return answer("cuMemHostUnregister", [&] { return cudaHostUnregister(pointer); });
 }
 
 CUresult cuMemHostGetDevicePointer(CUdeviceptr* address, void* pointer, unsigned int flags) {

@@ -2,11 +2,14 @@
 // results to it by the runtime library, in the handle's stream, so that bounds and what nobody wrote are checked; the work
 // itself is not counted, and a line on stderr says so. Unlike cuBLAS, a call waits for its stream.
 #include <cublas_v2.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <atomic>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -121,6 +124,26 @@ void give(cublasHandle_t handle, T value, T* where) {
   its.write_to(where);
 }
 
+template <typename T>
+double to_double(T value) {
+  return static_cast<double>(value);
+}
+double to_double(__half value) { return __half2float(value); }
+double to_double(__nv_bfloat16 value) { return __bfloat162float(value); }
+
+template <typename T>
+T rounded(double value) {
+  return static_cast<T>(value);
+}
+template <>
+__half rounded<__half>(double value) {
+  return __double2half(value);
+}
+template <>
+__nv_bfloat16 rounded<__nv_bfloat16>(double value) {
+  return __double2bfloat16(value);
+}
+
 // op(A), rows by columns.
 template <typename T>
 class Operand {
@@ -132,7 +155,7 @@ class Operand {
     require(operation == CUBLAS_OP_N || operation == CUBLAS_OP_T || operation == CUBLAS_OP_C);
   }
   double at(int row, int column) {
-    return is_turned_ ? cells_.at(column, row) : cells_.at(row, column);
+    return to_double(is_turned_ ? cells_.at(column, row) : cells_.at(row, column));
   }
 
  private:
@@ -141,25 +164,80 @@ class Operand {
 };
 
 // C = alpha op(A) op(B) + beta C. Where beta is 0, C is not read, where alpha is, neither A nor B.
-template <typename T>
+template <typename In, typename Out>
 void gemm(cublasHandle_t handle, cublasOperation_t operation_a, cublasOperation_t operation_b,
-          int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, T beta, T* c,
-          int ldc) {
+          int m, int n, int k, double alpha, const In* a, int lda, const In* b, int ldb,
+          double beta, Out* c, int ldc) {
   require(m >= 0 && n >= 0 && k >= 0);
-  Matrix<T> sum(handle, beta != T(0) ? c : nullptr, m, n, ldc);
-  const int depth = alpha != T(0) ? k : 0;
+  Matrix<Out> sum(handle, beta != 0 ? c : nullptr, m, n, ldc);
+  const int depth = alpha != 0 ? k : 0;
   const bool reads = depth > 0 && m > 0 && n > 0;
-  Operand<T> left(handle, operation_a, reads ? a : nullptr, m, k, lda);
-  Operand<T> right(handle, operation_b, reads ? b : nullptr, k, n, ldb);
+  Operand<In> left(handle, operation_a, reads ? a : nullptr, m, k, lda);
+  Operand<In> right(handle, operation_b, reads ? b : nullptr, k, n, ldb);
   for (int column = 0; column < n; ++column) {
     for (int row = 0; row < m; ++row) {
       double products = 0;
       for (int i = 0; i < depth; ++i) products += left.at(row, i) * right.at(i, column);
-      const double before = beta != T(0) ? double{beta} * sum.at(row, column) : 0;
-      sum.at(row, column) = static_cast<T>(alpha * products + before);
+      const double before = beta != 0 ? beta * to_double(sum.at(row, column)) : 0;
+      sum.at(row, column) = rounded<Out>(alpha * products + before);
     }
   }
   sum.write_to(c);
+}
+
+// C = alpha op(A) + beta op(B). What is taken 0 times is not read.
+template <typename T>
+void geam(cublasHandle_t handle, cublasOperation_t operation_a, cublasOperation_t operation_b,
+          int m, int n, T alpha, const T* a, int lda, T beta, const T* b, int ldb, T* c, int ldc) {
+  Operand<T> left(handle, operation_a, alpha != T(0) ? a : nullptr, m, n, lda);
+  Operand<T> right(handle, operation_b, beta != T(0) ? b : nullptr, m, n, ldb);
+  Matrix<T> sum(handle, nullptr, m, n, ldc);
+  for (int column = 0; column < n; ++column) {
+    for (int row = 0; row < m; ++row) {
+      sum.at(row, column) =
+          static_cast<T>(alpha * left.at(row, column) + beta * right.at(row, column));
+    }
+  }
+  sum.write_to(c);
+}
+
+// Calls it with a null pointer to a number of this type.
+template <typename Call>
+void with_type(cudaDataType type, const Call& call) {
+  switch (type) {
+    case CUDA_R_16F:
+      return call(static_cast<__half*>(nullptr));
+    case CUDA_R_16BF:
+      return call(static_cast<__nv_bfloat16*>(nullptr));
+    case CUDA_R_32F:
+      return call(static_cast<float*>(nullptr));
+    case CUDA_R_64F:
+      return call(static_cast<double*>(nullptr));
+    case CUDA_R_8I:
+      return call(static_cast<std::int8_t*>(nullptr));
+    case CUDA_R_32I:
+      return call(static_cast<std::int32_t*>(nullptr));
+    default:
+      std::fprintf(stderr, "simt: cublasGemmEx: numbers of type %d are not in the simulator\n",
+                   static_cast<int>(type));
+      require(false, CUBLAS_STATUS_NOT_SUPPORTED);
+  }
+}
+
+cudaDataType type_of_factors(cublasComputeType_t compute, cudaDataType result) {
+  switch (compute) {
+    case CUBLAS_COMPUTE_16F:
+    case CUBLAS_COMPUTE_16F_PEDANTIC:
+      return CUDA_R_16F;
+    case CUBLAS_COMPUTE_64F:
+    case CUBLAS_COMPUTE_64F_PEDANTIC:
+      return CUDA_R_64F;
+    case CUBLAS_COMPUTE_32I:
+    case CUBLAS_COMPUTE_32I_PEDANTIC:
+      return result == CUDA_R_32I ? CUDA_R_32I : CUDA_R_32F;
+    default:
+      return CUDA_R_32F;
+  }
 }
 
 // y = alpha op(A) x + beta y, A of m rows and n columns.
@@ -210,6 +288,14 @@ T nrm2(cublasHandle_t handle, int n, const T* x, int incx) {
   double length = 0;
   for (int i = 0; i < n; ++i) length = std::hypot(length, double{its[i]});
   return static_cast<T>(length);
+}
+
+template <typename T>
+T asum(cublasHandle_t handle, int n, const T* x, int incx) {
+  Vector<T> its(handle, x, n, incx);
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += std::abs(double{its[i]});
+  return static_cast<T>(sum);
 }
 
 template <typename T>
@@ -269,15 +355,20 @@ std::vector<T*> addresses(cublasHandle_t handle, T* const* array, int count) {
   return all;
 }
 
+// In a stream where there is one.
 cublasStatus_t copied(int rows, int columns, int size, const void* from, int from_leading, void* to,
-                      int to_leading, cudaMemcpyKind kind) {
+                      int to_leading, cudaMemcpyKind kind, const cudaStream_t* stream = nullptr) {
   if (rows < 0 || columns < 0 || size <= 0 || from_leading < 1 || to_leading < 1) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   if (rows == 0 || columns == 0) return CUBLAS_STATUS_SUCCESS;
   const auto bytes = [&](int count) { return static_cast<std::size_t>(count) * size; };
-  const cudaError_t error = cudaMemcpy2D(to, bytes(to_leading), from, bytes(from_leading),
-                                         bytes(rows), static_cast<std::size_t>(columns), kind);
+  const auto columns_there = static_cast<std::size_t>(columns);
+  const cudaError_t error =
+      stream == nullptr ? cudaMemcpy2D(to, bytes(to_leading), from, bytes(from_leading),
+                                       bytes(rows), columns_there, kind)
+                        : cudaMemcpy2DAsync(to, bytes(to_leading), from, bytes(from_leading),
+                                            bytes(rows), columns_there, kind, *stream);
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
 
@@ -362,6 +453,52 @@ cublasStatus_t cublasGetMatrix(int rows, int columns, int size, const void* from
   return copied(rows, columns, size, from, from_leading, to, to_leading, cudaMemcpyDeviceToHost);
 }
 
+#define SIMT_COPIES(Way, kind)                                                                \
+  cublasStatus_t cublas##Way##VectorAsync(int n, int size, const void* from, int from_stride, \
+                                          void* to, int to_stride, cudaStream_t stream) {     \
+    return copied(1, n, size, from, from_stride, to, to_stride, kind, &stream);               \
+  }                                                                                           \
+  cublasStatus_t cublas##Way##MatrixAsync(int rows, int columns, int size, const void* from,  \
+                                          int from_leading, void* to, int to_leading,         \
+                                          cudaStream_t stream) {                              \
+    return copied(rows, columns, size, from, from_leading, to, to_leading, kind, &stream);    \
+  }
+
+SIMT_COPIES(Set, cudaMemcpyHostToDevice)
+SIMT_COPIES(Get, cudaMemcpyDeviceToHost)
+
+cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t operation_a,
+                           cublasOperation_t operation_b, int m, int n, int k, const __half* alpha,
+                           const __half* a, int lda, const __half* b, int ldb, const __half* beta,
+                           __half* c, int ldc) {
+  return status_of(handle, [&] {
+    gemm(handle, operation_a, operation_b, m, n, k, to_double(number(handle, alpha)), a, lda, b,
+         ldb, to_double(number(handle, beta)), c, ldc);
+  });
+}
+
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t operation_a,
+                            cublasOperation_t operation_b, int m, int n, int k, const void* alpha,
+                            const void* a, cudaDataType type_a, int lda, const void* b,
+                            cudaDataType type_b, int ldb, const void* beta, void* c,
+                            cudaDataType type_c, int ldc, cublasComputeType_t compute,
+                            cublasGemmAlgo_t) {
+  return status_of(handle, [&] {
+    require(type_a == type_b, CUBLAS_STATUS_NOT_SUPPORTED);
+    double factors[2] = {};
+    with_type(type_of_factors(compute, type_c), [&]<typename T>(T*) {
+      factors[0] = to_double(number(handle, static_cast<const T*>(alpha)));
+      factors[1] = to_double(number(handle, static_cast<const T*>(beta)));
+    });
+    with_type(type_a, [&]<typename In>(In*) {
+      with_type(type_c, [&]<typename Out>(Out*) {
+        gemm(handle, operation_a, operation_b, m, n, k, factors[0], static_cast<const In*>(a), lda,
+             static_cast<const In*>(b), ldb, factors[1], static_cast<Out*>(c), ldc);
+      });
+    });
+  });
+}
+
 // Of each type: S and D.
 #define SIMT_ROUTINES(Type, Lower, T)                                                              \
   cublasStatus_t cublas##Type##gemm(cublasHandle_t handle, cublasOperation_t operation_a,          \
@@ -369,8 +506,8 @@ cublasStatus_t cublasGetMatrix(int rows, int columns, int size, const void* from
                                     const T* alpha, const T* a, int lda, const T* b, int ldb,      \
                                     const T* beta, T* c, int ldc) {                                \
     return status_of(handle, [&] {                                                                 \
-      gemm<T>(handle, operation_a, operation_b, m, n, k, number(handle, alpha), a, lda, b, ldb,    \
-              number(handle, beta), c, ldc);                                                       \
+      gemm(handle, operation_a, operation_b, m, n, k, number(handle, alpha), a, lda, b, ldb,       \
+           number(handle, beta), c, ldc);                                                          \
     });                                                                                            \
   }                                                                                                \
   cublasStatus_t cublas##Type##gemmBatched(                                                        \
@@ -381,8 +518,8 @@ cublasStatus_t cublasGetMatrix(int rows, int columns, int size, const void* from
       const auto all_a = addresses(handle, a, count), all_b = addresses(handle, b, count);         \
       const auto all_c = addresses(handle, c, count);                                              \
       for (std::size_t i = 0; i < all_a.size(); ++i) {                                             \
-        gemm<T>(handle, operation_a, operation_b, m, n, k, number(handle, alpha), all_a[i], lda,   \
-                all_b[i], ldb, number(handle, beta), all_c[i], ldc);                               \
+        gemm(handle, operation_a, operation_b, m, n, k, number(handle, alpha), all_a[i], lda,      \
+             all_b[i], ldb, number(handle, beta), all_c[i], ldc);                                  \
       }                                                                                            \
     });                                                                                            \
   }                                                                                                \
@@ -394,11 +531,23 @@ cublasStatus_t cublasGetMatrix(int rows, int columns, int size, const void* from
     return status_of(handle, [&] {                                                                 \
       require(count >= 0);                                                                         \
       for (int i = 0; i < count; ++i) {                                                            \
-        gemm<T>(handle, operation_a, operation_b, m, n, k, number(handle, alpha),                  \
-                a + i * stride_a, lda, b + i * stride_b, ldb, number(handle, beta),                \
-                c + i * stride_c, ldc);                                                            \
+        gemm(handle, operation_a, operation_b, m, n, k, number(handle, alpha), a + i * stride_a,   \
+             lda, b + i * stride_b, ldb, number(handle, beta), c + i * stride_c, ldc);             \
       }                                                                                            \
     });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublas##Type##geam(cublasHandle_t handle, cublasOperation_t operation_a,          \
+                                    cublasOperation_t operation_b, int m, int n, const T* alpha,   \
+                                    const T* a, int lda, const T* beta, const T* b, int ldb, T* c, \
+                                    int ldc) {                                                     \
+    return status_of(handle, [&] {                                                                 \
+      geam<T>(handle, operation_a, operation_b, m, n, number(handle, alpha), a, lda,               \
+              number(handle, beta), b, ldb, c, ldc);                                               \
+    });                                                                                            \
+  }                                                                                                \
+  cublasStatus_t cublas##Type##asum(cublasHandle_t handle, int n, const T* x, int incx,            \
+                                    T* result) {                                                   \
+    return status_of(handle, [&] { give(handle, asum<T>(handle, n, x, incx), result); });          \
   }                                                                                                \
   cublasStatus_t cublas##Type##gemv(cublasHandle_t handle, cublasOperation_t operation, int m,     \
                                     int n, const T* alpha, const T* a, int lda, const T* x,        \

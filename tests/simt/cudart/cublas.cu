@@ -1,8 +1,10 @@
 // What samples call of cuBLAS, on whole numbers, so that every sum is exact. With an argument: a product whose result does
 // not fit.
 #include <cublas_v2.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <vector>
 
@@ -77,6 +79,44 @@ int main(int argc, char**) {
   check(products.values() == std::vector<float>{158, 106}, "saxpy from the end");
   cublasSscal(handle, 2, &two, products.data, 1);
   check(products.values() == std::vector<float>{316, 212}, "sscal");
+  float all = 0;
+  cublasSasum(handle, 5, a.data, 1, &all);
+  check(all == 15, "sasum");
+  // The transpose of a, and b beside it.
+  const Device<float> both({0, 0, 0, 0, 0, 0});
+  cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, 3, 2, &one, a.data, 2, &two, b.data, 3, both.data,
+              3);
+  check(both.values() == std::vector<float>{3, 7, 11, 10, 14, 18}, "sgeam");
+
+  const Device<__half> half_a({1, 2, 3, 4, 5, 6}), half_c({1, 1, 1, 1});
+  const __half half_one = 1;
+  cublasHgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, 2, 2, 3, &half_one, half_a.data, 2, half_a.data, 2,
+              &half_one, half_c.data, 2);
+  const Device<float> wide({0, 0, 0, 0});
+  check(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, 2, 2, 3, &one, half_a.data, CUDA_R_16F, 2,
+                     half_a.data, CUDA_R_16F, 2, &zero, wide.data, CUDA_R_32F, 2,
+                     CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS,
+        "gemmEx's status");
+  check(wide.values() == std::vector<float>{35, 44, 44, 56}, "gemmEx of half");
+  for (std::size_t i = 0; i < 4; ++i) {
+    check(__half2float(half_c.values()[i]) == wide.values()[i] + 1, "hgemm");
+  }
+  const Device<std::int8_t> bytes({1, 2, 3, 4, 5, 6});
+  const Device<int> whole({0, 0, 0, 0});
+  const int one_i = 1, zero_i = 0;
+  cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, 2, 2, 3, &one_i, bytes.data, CUDA_R_8I, 2,
+               bytes.data, CUDA_R_8I, 2, &zero_i, whole.data, CUDA_R_32I, 2, CUBLAS_COMPUTE_32I,
+               CUBLAS_GEMM_DEFAULT);
+  check(whole.values() == std::vector<int>{35, 44, 44, 56}, "gemmEx of bytes");
+  check(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, 2, 2, 3, &one, bytes.data, CUDA_R_8F_E4M3, 2,
+                     bytes.data, CUDA_R_8F_E4M3, 2, &zero, wide.data, CUDA_R_32F, 2,
+                     CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED,
+        "gemmEx of a type that is not there");
+  float strip[4] = {1, 2, 3, 4};
+  cublasSetMatrixAsync(2, 2, sizeof(float), strip, 2, wide.data, 2, stream);
+  cublasGetVectorAsync(2, sizeof(float), wide.data, 2, strip, 1, stream);
+  cudaStreamSynchronize(stream);
+  check(strip[1] == 3, "copies in a stream");
   float sum = 0;
   cublasSdot(handle, 2, y.data, 1, many.data, 2, &sum);
   check(sum == 42 + 3 * 68, "sdot");

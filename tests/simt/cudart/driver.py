@@ -53,6 +53,9 @@ def main():
         # NVIDIA's makes machine code; without it the driver is asked.
         assert not hasattr(ctypes.CDLL("libnvJitLink.so.13"), "nvJitLinkCreate")
         call("cuCtxAttach", ctypes.byref(context), 0)
+        call("cuCtxPopCurrent_v2", None)
+        call("cuMemFree_v2", data)
+        call("cuCtxPushCurrent_v2", context)
         call("cuCtxDetach", context)
         call("cuCtxSynchronize")
         call("cuCtxDetach", context)

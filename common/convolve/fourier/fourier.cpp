@@ -39,6 +39,7 @@ Conv2dVariant fourier(int size, std::int64_t most_floats) {
   variant.name = size == 0 ? "fourier" : fourier_name(size);
   variant.source = "common/convolve/fourier/fourier.cu";
   variant.description = "tuned: Fourier's transform in three kernels: filters of any size";
+  variant.can_overlap = true;
   variant.demand = conv::Demand::transformed;
   variant.tiles = [](const ConvLayer&) {
     return std::vector<TileSizes>{{.C = kFourierChannels, .K = 32, .P = 14, .Q = 14}};
@@ -63,6 +64,7 @@ Conv2dVariant fourier_split(int size, std::int64_t most_floats) {
   variant.source = "common/convolve/fourier/fourier_split.cu";
   variant.description = "tuned: Fourier's transform, tensor cores, factors in two parts of TF32";
   variant.demand = demand_of(Arithmetic::transform_split);
+  variant.can_overlap = true;
   variant.plans = true;
   variant.tiles = [](const ConvLayer&) {
     // 33 filters are a block of 64.

@@ -14,6 +14,7 @@
 
 #include "common/convolve/fourier/fourier.cuh"
 #include "common/harness/async_copy.h"
+#include "common/harness/overlap.h"
 
 namespace halo::convolve {
 
@@ -32,6 +33,7 @@ __global__ void __launch_bounds__(kFourierThreads)
 
   float2 z[kSize];
   const int column = lane % kSize, pair = warp * F::kWarpTiles + lane / kSize * 2;
+  wait_for_launches_before();
 #pragma unroll
   for (int second = 0; second < 2; ++second) {
     const int tile = first_tile + pair + second;
@@ -120,22 +122,24 @@ __global__ void __launch_bounds__(FourierBlock<kSide>::kThreads, FourierBlock<kS
   const float2* next_tiles = transformed + first_row * division.tile_pitch + tile;
   int filter_rows = filter < division.filter_pitch ? C - row : 0;
   int tile_rows = tile < division.tile_pitch ? C - row : 0;
-  const auto copy_chunk = [&](int buffer) {
+  const auto copy_filters = [&](int buffer) {
 #pragma unroll
     for (int i = 0; i < kChannels; i += kStep) {
       const bool exists = i < filter_rows;
       copy_or_zero_async<16>(weights + (buffer * kChannels + i) * kRow + thread,
                              exists ? next_filters + i * division.filter_pitch : packed, exists);
     }
+    next_filters += kChannels * division.filter_pitch;
+    filter_rows -= kChannels;
+  };
+  const auto copy_tiles = [&](int buffer) {
 #pragma unroll
     for (int i = 0; i < kChannels; i += kStep) {
       const bool exists = i < tile_rows;
       copy_or_zero_async<16>(tiles + (buffer * kChannels + i) * kRow + thread,
                              exists ? next_tiles + i * division.tile_pitch : transformed, exists);
     }
-    next_filters += kChannels * division.filter_pitch;
     next_tiles += kChannels * division.tile_pitch;
-    filter_rows -= kChannels;
     tile_rows -= kChannels;
   };
 
@@ -147,13 +151,19 @@ __global__ void __launch_bounds__(FourierBlock<kSide>::kThreads, FourierBlock<kS
 
   float a[8][kOwn] = {}, b[8][kOwn] = {}, c[8][kOwn] = {};
   const int chunks = (C - 1) / kChannels + 1;
-  copy_chunk(0);
+  // The first filters depend on no launch: they are under way while the inputs are still transformed.
+  copy_filters(0);
+  wait_for_launches_before();
+  copy_tiles(0);
   __pipeline_commit();
   int buffer = 0;
   for (int chunk = 0; chunk < chunks; ++chunk) {
     __pipeline_wait_prior(0);
     __syncthreads();  // the chunk is there, and nobody reads the one before any more
-    if (chunk + 1 < chunks) copy_chunk(1 - buffer);
+    if (chunk + 1 < chunks) {
+      copy_filters(1 - buffer);
+      copy_tiles(1 - buffer);
+    }
     __pipeline_commit();
     const float4* const from_filters = weights + buffer * kChannels * kRow + own_filter;
     const float4* const from_tiles = tiles + buffer * kChannels * kRow + many;
@@ -222,6 +232,7 @@ __global__ void __launch_bounds__(kFourierThreads) from_frequencies_kernel(
   const int first_tile = blockIdx.x % (pitch / F::kTiles) * F::kTiles;
   const int k = blockIdx.x / (pitch / F::kTiles);
   const float2* const from = sums + k * pitch + first_tile;
+  wait_for_launches_before();
   for (int i = threadIdx.x; i < F::kFrequencies * F::kTiles; i += kFourierThreads) {
     const int frequency = i / F::kTiles, t = i % F::kTiles;
     __pipeline_memcpy_async(on_chip + F::place(frequency, t),
@@ -313,34 +324,38 @@ int by_fourier(const LayerCall& call, const FourierDivision& division, FourierPr
     int status = cudaSuccess;
     for (int n = 0; n < layer.N && status == cudaSuccess; n += division.images) {
       const int images = min(division.images, layer.N - n);
-      to_frequencies_kernel<size.value><<<blocks * layer.C, kFourierThreads, 0, stream>>>(
-          call.input + static_cast<long long>(n) * layer.C * layer.H * layer.W, transformed, layer,
-          division, images, division.tile_pitch);
+      // Within a call each kernel begins while the one before it ends; calls overlap only if they are asked to.
+      status =
+          launch_overlapping(call.overlaps || n > 0, to_frequencies_kernel<size.value>,
+                             blocks * layer.C, kFourierThreads, 0, stream,
+                             call.input + static_cast<long long>(n) * layer.C * layer.H * layer.W,
+                             transformed, layer, division, images, division.tile_pitch);
+      if (status != cudaSuccess) break;
       status = products(reinterpret_cast<const float2*>(call.packed), transformed, sums, layer,
                         division, stream);
       if (status != cudaSuccess) break;
-      from_frequencies_kernel<size.value><<<blocks * layer.K, kFourierThreads, 0, stream>>>(
+      status = launch_overlapping(
+          true, from_frequencies_kernel<size.value>, blocks * layer.K, kFourierThreads, 0, stream,
           sums, call.output + static_cast<long long>(n) * layer.K * layer.P * layer.Q, call.bias,
           call.relu, layer, division, images);
-      status = cudaGetLastError();
     }
     return status;
   });
 }
 
 int fourier(const LayerCall& call, const FourierDivision& division) {
-  return by_fourier(
-      call, division,
-      [](const float2* packed, const float2* transformed, float2* sums, const LayerNumbers& layer,
-         const FourierDivision& by, cudaStream_t stream) {
-        const auto kernel = dispatch<32, 64>(
-            by.side, [](auto side) { return complex_products_kernel<side.value>; });
-        if (kernel == nullptr) return static_cast<int>(cudaErrorInvalidConfiguration);
-        const int blocks = ((layer.K - 1) / by.side + 1) * ((by.tile_pitch - 1) / by.side + 1);
-        kernel<<<dim3(blocks, fourier_frequencies(by.size)), fourier_product_threads(by.side), 0,
-                 stream>>>(packed, transformed, sums, layer.C, layer.K, by);
-        return static_cast<int>(cudaGetLastError());
-      });
+  return by_fourier(call, division,
+                    [](const float2* packed, const float2* transformed, float2* sums,
+                       const LayerNumbers& layer, const FourierDivision& by, cudaStream_t stream) {
+                      const auto kernel = dispatch<32, 64>(
+                          by.side, [](auto side) { return complex_products_kernel<side.value>; });
+                      const int blocks =
+                          ((layer.K - 1) / by.side + 1) * ((by.tile_pitch - 1) / by.side + 1);
+                      return static_cast<int>(launch_overlapping(
+                          true, kernel, dim3(blocks, fourier_frequencies(by.size)),
+                          fourier_product_threads(by.side), 0, stream, packed, transformed, sums,
+                          layer.C, layer.K, by));
+                    });
 }
 
 }  // namespace halo::convolve

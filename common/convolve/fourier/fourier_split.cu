@@ -13,6 +13,7 @@
 
 #include "common/convolve/fourier/fourier.cuh"
 #include "common/harness/async_copy.h"
+#include "common/harness/overlap.h"
 #include "common/harness/tf32.h"
 
 namespace halo::convolve {
@@ -118,22 +119,24 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
   int tile_rows = tile < division.tile_pitch ? C - tile_row : 0;
   float4* const to_filters = weights + filter_row * kFilterPitch + thread % kFilterRow;
   float4* const to_tiles = tiles + tile_row * kTilePitch + thread % kTileRow;
-  const auto copy_chunk = [&](int stage) {
+  const auto copy_filters = [&](int stage) {
 #pragma unroll
     for (int i = 0; i < kChannels; i += kFilterStep) {
       const bool exists = i < filter_rows;  // else zeros, without a read
       copy_or_zero_async<16>(to_filters + (stage * kChannels + i) * kFilterPitch,
                              exists ? next_filters + i * division.filter_pitch : packed, exists);
     }
+    next_filters += kChannels * division.filter_pitch;
+    filter_rows -= kChannels;
+  };
+  const auto copy_tiles = [&](int stage) {
 #pragma unroll
     for (int i = 0; i < kChannels; i += kTileStep) {
       const bool exists = i < tile_rows;
       copy_or_zero_async<16>(to_tiles + (stage * kChannels + i) * kTilePitch,
                              exists ? next_tiles + i * division.tile_pitch : transformed, exists);
     }
-    next_filters += kChannels * division.filter_pitch;
     next_tiles += kChannels * division.tile_pitch;
-    filter_rows -= kChannels;
     tile_rows -= kChannels;
     __pipeline_commit();
   };
@@ -163,12 +166,17 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
   Sums a = {}, b = {}, c = {};
   const int chunks = (C - 1) / kChannels + 1;
   // Chunks after the last are zeros: the operands that are read ahead are not used.
-  for (int i = 0; i < kSplitStages - 1; ++i) copy_chunk(i);
+  // The first filters depend on no launch: they are under way while the inputs are still transformed.
+  copy_filters(0);
+  wait_for_launches_before();
+  copy_tiles(0);
+  for (int i = 1; i < kSplitStages - 1; ++i) copy_filters(i), copy_tiles(i);
   __pipeline_wait_prior(kSplitStages - 2);
   __syncthreads();
   Operands now = operands_of(0, 0);
   for (int chunk = 0, stage = 0; chunk < chunks; ++chunk) {
-    copy_chunk((stage + kSplitStages - 1) % kSplitStages);  // where the chunk before was
+    const int fill = (stage + kSplitStages - 1) % kSplitStages;  // where the chunk before was
+    copy_filters(fill), copy_tiles(fill);
 #pragma unroll
     for (int step = 0; step < kChannels / kDepth; ++step) {
       if (step == kChannels / kDepth - 1) {
@@ -220,9 +228,9 @@ int fourier_split(const LayerCall& call, const FourierDivision& division) {
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
         if (status != cudaSuccess) return static_cast<int>(status);
         const int blocks = ((layer.K - 1) / by.side + 1) * ((by.tile_pitch - 1) / kSplitTiles + 1);
-        kernel<<<dim3(blocks, fourier_frequencies(by.size)), 2 * by.side, bytes, stream>>>(
-            packed, transformed, sums, layer.C, layer.K, by);
-        return static_cast<int>(cudaGetLastError());
+        return static_cast<int>(launch_overlapping(
+            true, kernel, dim3(blocks, fourier_frequencies(by.size)), 2 * by.side, bytes, stream,
+            packed, transformed, sums, layer.C, layer.K, by));
       });
 }
 

@@ -26,7 +26,6 @@ __global__ void __launch_bounds__(kThreads, 4)
     nchw_reuse_kernel(const float* input,  // [N][C][H][W]
                       float* output,       // [N][C][P][Q]
                       const LayerNumbers layer) {
-  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
   wait_for_launches_before();
   const int tiles_down = (layer.P - 1) / kRows + 1;
   const int i = blockIdx.x * kThreads + threadIdx.x;

@@ -27,7 +27,6 @@ __global__ void __launch_bounds__(kThreads) one_read_kernel(const float* input, 
   static_assert(kRows == 1 || kTeam <= kWarpSize);
   __shared__ float2 parts[(kTeam - 1) / kWarpSize + 1];  // of the row's warps
 
-  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
   wait_for_launches_before();
   const int pieces = C / (static_cast<int>(sizeof(Piece)) / 4);
   const int own = threadIdx.x % kTeam;

@@ -29,7 +29,6 @@ __global__ void __launch_bounds__(kTeam, 1024 / kTeam) cluster_kernel(const floa
   __shared__ float2 of_blocks[kMostBlocks];
   __shared__ std::uint64_t told;  // complete when all parts are in of_blocks
 
-  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
   wait_for_launches_before();
   const auto cluster = cooperative_groups::this_cluster();
   const int blocks = static_cast<int>(cluster.num_blocks());

@@ -55,7 +55,6 @@ __global__ void tiled_kernel(const float* input,    // [N][F] or [F][N]
                              float* output,         // [N][K] or [K][N]
                              const float* bias,     // [K], or null
                              bool relu, int N, int F, int K) {
-  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
   wait_for_launches_before();
   __shared__ float images_tile[kTileStep][kTilePitch];   // [feature][image]
   __shared__ float filters_tile[kTileStep][kTilePitch];  // [feature][output]

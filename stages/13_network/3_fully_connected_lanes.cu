@@ -25,7 +25,6 @@ __global__ void lanes_kernel(const float* input,    // [N][F] or [F][N]
                              float* output,         // [N][K] or [K][N]
                              const float* bias,     // [K], or null
                              bool relu, int N, int F, int K) {
-  let_next_launch_begin();  // where calls overlap; otherwise both do nothing
   wait_for_launches_before();
   const int groups = (N - 1) / kImages + 1;
   const int first_n = blockIdx.x % groups * kImages;

@@ -42,7 +42,6 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
   for (int i = threadIdx.x; i < net.packed_quads; i += kOnChipThreads) {
     __pipeline_memcpy_async(quads + i, own_packed + i, sizeof(float4));
   }
-  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else both do nothing
   cudaGridDependencySynchronize();
   fetch(input + n * net.C * net.H * net.W, net, cells);
   __pipeline_commit();

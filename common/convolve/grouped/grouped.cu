@@ -143,7 +143,6 @@ __global__ void __launch_bounds__(kGroupedThreads)
     }
   }
 
-  let_next_launch_begin();
   float* const to = output + ((n * layer.K + first_filter) * layer.P + p) * layer.Q + q;
 #pragma unroll
   for (int f = 0; f < kFilters; ++f) {

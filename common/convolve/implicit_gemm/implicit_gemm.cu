@@ -69,7 +69,6 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
   const int first = min((rank * kSlices + slice) * shares.quads_of_slice, shares.quads);
   const int quads = min(shares.quads_of_slice, shares.quads - first);
   const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
-  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap; else nothing
 
   // Four quads are under way, in registers (with asynchronous copies, straight into shared memory, small
   // layers took longer). A lane brings 16 bytes of a quad's filters, and of its cells: four columns of one row, or one

@@ -40,7 +40,6 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
   extern __shared__ float4 shared[];
   float* const on_chip = reinterpret_cast<float*>(shared);  // [kStages][kStage]
 
-  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap: the next one may begin
   // The blocks of a cluster have the same tile and other segments. Tiles with the same pixels and other filters
   // are neighbours.
   const auto cluster = cooperative_groups::this_cluster();

@@ -58,7 +58,6 @@ __global__ void __launch_bounds__(kMostWindowThreads)
     __pipeline_memcpy_async(taps + i / kTaps * kPitch + i % kTaps, of_block + i, sizeof(float));
   }
   __pipeline_commit();
-  let_next_launch_begin();  // where calls overlap; else both do nothing
   wait_for_launches_before();
   // A tile in shared memory would be loaded with fewer requests. But its loops take longer than all
   // of a small layer, and each cell is then in L1 anyhow.

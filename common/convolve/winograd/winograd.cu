@@ -25,7 +25,6 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
                     const float* bias,    // [K], or null
                     bool relu, LayerNumbers layer, WinogradDivision division) {
   using W = Winograd<kShape>;
-  cudaTriggerProgrammaticLaunchCompletion();  // where calls overlap: the next one may begin
   extern __shared__ float4 on_chip[];
   float* const weights = reinterpret_cast<float*>(on_chip);  // [filter_buffers][kWeights]
   float* const inputs = weights + W::kIs.filter_buffers * W::kWeights;  // [2][kInputs]

@@ -210,7 +210,6 @@ __global__ void __launch_bounds__(kThreads)
   const int line = tile / division.tiles_across, n = line / division.tiles_down;
   const int p = line % division.tiles_down * W::kOutputs;
   const int q = tile % division.tiles_across * W::kOutputs;
-  let_next_launch_begin();
   wait_for_launches_before();
   if (n >= images) return;
 

@@ -68,6 +68,21 @@ Cost predict_lanes(const conv::ConvLayer& layer, Layout layout) {
   return tally.cost();
 }
 
+Cost predict_rows(const conv::ConvLayer& layer) {
+  const std::int64_t F = layer.products_per_output(), K = layer.K();
+  constexpr int kRowWarps = 8;  // and so outputs, of a block
+  const int width = F % 4 == 0 ? 4 : 1;
+  Tally tally;
+  tally.launch(Cells{0, K}.pieces(kRowWarps).count(), kRowWarps * kWarpSize);
+  for (const Cells warp : Cells{0, F / width}.pieces(kWarpSize)) {
+    const Lanes features = wide_lanes(width, warp, [&](std::int64_t i) { return i * width; });
+    tally.load(features, every(F, K));
+    tally.load(features, K);
+  }
+  tally.store(one(0), K);
+  return tally.cost();
+}
+
 Cost bias_of_tiled(const conv::ConvLayer& layer, Layout layout) {
   const std::int64_t N = layer.N(), K = layer.K();
   Tally tally;
@@ -88,6 +103,12 @@ Cost bias_of_tiled(const conv::ConvLayer& layer, Layout layout) {
 Cost bias_of_lanes(const conv::ConvLayer& layer, Layout) {
   Tally tally;
   tally.load(one(0), layer.K() * Cells{0, layer.N()}.pieces(kLaneImages).count());
+  return tally.cost();
+}
+
+Cost bias_of_rows(const conv::ConvLayer& layer) {
+  Tally tally;
+  tally.load(one(0), layer.K());
   return tally.cost();
 }
 

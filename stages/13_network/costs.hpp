@@ -8,10 +8,12 @@ namespace halo::network {
 /// Of a layer whose filters cover the map.
 Cost predict_tiled(const conv::ConvLayer& layer, conv::Layout layout);
 Cost predict_lanes(const conv::ConvLayer& layer, conv::Layout layout);
+Cost predict_rows(const conv::ConvLayer& layer);  // of one image
 
 /// What a bias costs more.
 Cost bias_of_tiled(const conv::ConvLayer& layer, conv::Layout layout);
 Cost bias_of_lanes(const conv::ConvLayer& layer, conv::Layout layout);
+Cost bias_of_rows(const conv::ConvLayer& layer);
 
 /// Cells of a plane that one bias is added to.
 int inner_of(const BiasRelu& problem);

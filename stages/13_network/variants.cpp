@@ -18,7 +18,7 @@
 
 namespace halo::network {
 
-// In 1_bias_relu.cu; and at the end of 2_fully_connected_tiled.cu and 3_fully_connected_lanes.cu.
+// In 1_bias_relu.cu; and at the end of the files of fully connected layers.
 int bias_relu(float* data, const float* bias, int channels, int inner, int count, bool relu);
 int on_chip(int blocks, int images, const float* input, const float* packed, float* output,
             const OnChip& net, bool overlaps);
@@ -29,6 +29,7 @@ LayerKernel tiled_nchw();
 LayerKernel tiled_chwn();
 LayerKernel lanes_nchw();
 LayerKernel lanes_chwn();
+LayerKernel rows();
 
 namespace {
 
@@ -137,6 +138,9 @@ std::vector<Conv2dVariant> fully_connected_variants() {
       return of_bias(layer, layout);
     };
   }
+  add(all, "rows", "stages/13_network/6_fully_connected_rows.cu", rows());
+  all.variants.back().predict = predict_rows;
+  all.variants.back().predict_bias = bias_of_rows;
   all.variants.push_back(across_images(convolution(), "convolve_chwn"));
   Conv2dStage tiles = multi_channel_stride_fixed::stage(), products = cuconv_two_stage::stage();
   all.variants.push_back(across_images(variant(tiles, "register_tile"), "register_tile_chwn"));

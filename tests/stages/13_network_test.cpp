@@ -206,7 +206,7 @@ void require_good(const std::vector<LayerVerdict>& verdicts) {
 // ---- Kernels ----
 
 TEST_CASE("fully connected: right on all layers that it takes, no hazard") {
-  test::LinesOf lines({"stages/13_network/2_", "stages/13_network/3_"});
+  test::LinesOf lines({"stages/13_network/2_", "stages/13_network/3_", "stages/13_network/6_"});
   test::require_trials(fully_connected_stage(), &lines);
   if (test::usable_backend()->observes()) test::require_all_lines(lines);
 }
@@ -219,6 +219,9 @@ TEST_CASE("fully connected: counted traffic is predicted") {
                                                      fully_connected_layer(130, 3, 5, 7, 67),
                                                      fully_connected_layer(3, 32, 2, 2, 64),
                                                      fully_connected_layer(1, 100, 1, 1, 10),
+                                                     // By 16 bytes, by 4; more than one turn.
+                                                     fully_connected_layer(1, 84, 4, 4, 9),
+                                                     fully_connected_layer(1, 301, 1, 1, 17),
                                                      fully_connected_layer(7, 31, 3, 1, 9),
                                                  });
 }

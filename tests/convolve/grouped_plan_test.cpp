@@ -56,7 +56,7 @@ TEST_CASE("grouped: threads and packed filters, by hand") {
   CHECK(plan.packed_floats == 512 * 12);
   // Ten filters of a group: a set of eight and one of two.
   const GroupedPlan sets = plan_grouped(conv::parse_label("7-1-3-20-6-g2"), {3, 0, 8, 1, 1});
-  CHECK(sets.division.all_sets.value == 4);
+  CHECK(sets.division.units == 4 * 49);
   CHECK(sets.packed_floats == 4 * 3 * 72);
   CHECK(plan_grouped(conv::parse_label("7-1-3-20-6-g2"), {3, 2, 8, 2, 1}).refusal ==
         "it is made for other filters, strides or rows");

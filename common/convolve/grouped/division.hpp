@@ -22,10 +22,10 @@ struct GroupedDivision {
   int stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w;
   int channels, filters;  // of a group
   int pitch;              // packed taps of one channel, for the filters of a thread
-  int units;              // threads that have outputs: [N][all_sets][down][across]
+  int units;              // threads that have outputs: [groups][sets][N][down][across]
   Divisor sets;           // of `shape.filters` filters, of a group
-  Divisor all_sets;       // of all groups
-  Divisor across, down;   // threads of a row of outputs, and of a column of them
+  Divisor images;
+  Divisor across, down;  // threads of a row of outputs, and of a column of them
 };
 
 // Whole quads, so that four taps are one read.

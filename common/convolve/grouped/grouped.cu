@@ -6,7 +6,8 @@
 //            ghost cells are zero; a bias and ReLU may follow.
 // How        a thread has some rows and columns of outputs of one, four or eight filters of a group. Channel by channel
 //            it takes the rows of their window, straight from global memory, and each row serves all outputs
-//            that see it. Threads are numbered through over all maps, so that small ones fill warps. Nothing goes through
+//            that see it. Threads are numbered through over all maps, so that small ones fill warps, those of a filter
+//            one after the other, so that a warp's lanes mostly read the same taps. Nothing goes through
 //            shared memory and no thread waits for another: of few channels there is little to share, and L1 has it.
 // Must cost  each output once. The input, as often as a group has sets of filters, a cell for each thread
 //            whose window has it: L1's work, of memory's it is once. Depthwise, 3 x 3: 4 bytes in and 4 out for nine
@@ -37,7 +38,7 @@ __global__ void __launch_bounds__(kGroupedThreads)
   const int unit = blockIdx.x * blockDim.x + threadIdx.x;
   if (unit >= layer.units) return;
   const int strip = unit / layer.across, map_of_sums = strip / layer.down;
-  const int n = map_of_sums / layer.all_sets, set = map_of_sums - n * layer.all_sets.value;
+  const int set = map_of_sums / layer.images, n = map_of_sums - set * layer.images.value;
   const int group = set / layer.sets;
   const int own_filter = (set - group * layer.sets.value) * kFilters;
   const int many = min(kFilters, layer.filters - own_filter);

@@ -59,8 +59,8 @@ struct Place {
 
 Place place_of(const GroupedDivision& d, const GroupedShape& shape, std::int64_t unit) {
   const std::int64_t strip = unit / d.across.value, map = strip / d.down.value;
-  const std::int64_t set = map % d.all_sets.value;
-  return {map / d.all_sets.value, set, set / d.sets.value, strip % d.down.value * shape.rows,
+  const std::int64_t set = map / d.images.value;
+  return {map % d.images.value, set, set / d.sets.value, strip % d.down.value * shape.rows,
           unit % d.across.value * shape.columns};
 }
 
@@ -71,10 +71,10 @@ std::int64_t filter_of(const GroupedDivision& d, const GroupedShape& shape, cons
   return own < d.filters ? at.group * d.filters + own : kNoCell;
 }
 
-// All warps that have outputs, and how often each is met again, one image or several further.
+// All warps that have outputs, and how often each is met again, one group or several further.
 template <class Visit>
 void for_each_warp_of(const ConvLayer& layer, const GroupedDivision& d, Visit visit) {
-  for_each_warp(layer.N(), std::int64_t{d.all_sets.value} * d.down.value * d.across.value, visit);
+  for_each_warp(layer.groups(), d.units / layer.groups(), visit);
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ GroupedPlan plan_grouped(const ConvLayer& l, const GroupedShape& shape) {
        .pitch = grouped_pitch(l.R() * l.S(), shape.filters),
        .units = 0,
        .sets = {},
-       .all_sets = {},
+       .images = l.N(),
        .across = {},
        .down = {}};
   if (is_one_row(l)) {
@@ -119,9 +119,9 @@ GroupedPlan plan_grouped(const ConvLayer& l, const GroupedShape& shape) {
   d.across = pieces(d.Q, shape.columns);
   d.down = pieces(d.P, shape.rows);
   d.sets = pieces(d.filters, shape.filters);
-  d.all_sets = l.groups() * d.sets.value;
-  d.units = l.N() * d.all_sets.value * d.down.value * d.across.value;
-  plan.packed_floats = 1ll * d.all_sets.value * d.channels * d.pitch;
+  const int sets = l.groups() * d.sets.value;
+  d.units = sets * l.N() * d.down.value * d.across.value;
+  plan.packed_floats = 1ll * sets * d.channels * d.pitch;
   plan.blocks = pieces(d.units, kGroupedThreads);
   if (plan.packed_floats > kMostPacked) {
     plan.refusal = "its filters, packed in sets, would be more than 2^31 - 4,097";
@@ -169,7 +169,7 @@ Cost grouped_cost(const ConvLayer& layer, const GroupedPlan& plan) {
   Tally tally;
   tally.launch(plan.blocks, kGroupedThreads);
   for_each_warp_of(layer, d, [&](Cells warp, Again again) {
-    const Times channels = again.every(d.C * H * W) * every(H * W, d.channels);
+    const Times channels = again.every(d.channels * H * W) * every(H * W, d.channels);
     const auto load = [&](int width, std::int64_t row, std::int64_t column) {
       tally.load(wide_lanes(width, warp,
                             [&](std::int64_t unit) {
@@ -201,7 +201,8 @@ Cost grouped_cost(const ConvLayer& layer, const GroupedPlan& plan) {
                           [&](std::int64_t unit) {
                             return place_of(d, shape, unit).set * d.channels * d.pitch;
                           }),
-               every(width, taps / width) * every(d.pitch, d.channels) * again.times);
+               every(width, taps / width) * every(d.pitch, d.channels) *
+                   again.every(std::int64_t{d.sets.value} * d.channels * d.pitch));
     for (int f = 0; f < shape.filters; ++f) {
       for (int row = 0; row < shape.rows; ++row) {
         tally.store(wide_lanes(shape.columns, warp,
@@ -212,7 +213,7 @@ Cost grouped_cost(const ConvLayer& layer, const GroupedPlan& plan) {
                                  return k >= 0 && p < P ? ((at.n * d.K + k) * P + p) * Q + at.q
                                                         : kNoCell;
                                }),
-                    again.every(d.K * P * Q));
+                    again.every(d.filters * P * Q));
       }
     }
   });
@@ -228,7 +229,7 @@ Cost grouped_bias_cost(const ConvLayer& layer, const GroupedPlan& plan) {
                        [&](std::int64_t unit) {
                          return filter_of(d, plan.shape, place_of(d, plan.shape, unit), f);
                        }),
-                 again.times);
+                 again.every(d.filters));
     }
   });
   return tally.cost();

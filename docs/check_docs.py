@@ -268,9 +268,14 @@ def layer(row):
     text = f"{square(p['H'], p['W'])}-{p['N']}-{square(p['R'], p['S'])}-{p['K']}-{p['C']}"
     if p.get("stride", 1) != 1:
         text += f"-s{p['stride']}"
-    usual = square((p["R"] - 1) // 2, (p["S"] - 1) // 2)
+    dilation = [int(one) for one in str(p.get("dilation", 1)).split("x")]
+    usual = square((p["R"] - 1) // 2 * dilation[0], (p["S"] - 1) // 2 * dilation[-1])
     if str(p.get("padding", 0)) != usual:
         text += f"-p{p.get('padding', 0)}"
+    if p.get("groups", 1) != 1:
+        text += f"-g{p['groups']}"
+    if p.get("dilation", 1) != 1:
+        text += f"-d{p['dilation']}"
     return text
 
 

@@ -247,17 +247,19 @@ void multiply_group_integers(const GroupProduct& its, Work& work) {
 
 // ---- What lanes hold ----
 
-// Calls visit(word, j, place) for each element of the registers of a warp.
+// Calls visit(word, j, row, column) for each element of the registers of a warp, which has rows of A or D. Four lanes have
+// a row's, the next four those of the row below.
 template <class Visit>
 void each_element(Warp& warp, const Fragment& its, const std::vector<std::uint32_t>& registers,
                   Visit visit) {
+  const int width = its.role == Role::accumulator ? 2 : its.per_register();
   for (std::size_t i = 0; i < registers.size(); ++i) {
     auto* const words = warp.values<std::uint32_t>(registers[i]);
-    for (int lane = 0; lane < kLanes; ++lane) {
-      for (int j = 0; j < its.per_register(); ++j) {
-        const Place place = place_of(its, static_cast<int>(i), j, lane);
-        visit(words[lane], j, static_cast<std::size_t>(place.row),
-              static_cast<std::size_t>(place.column));
+    for (int j = 0; j < its.per_register(); ++j) {
+      const Place first = place_of(its, static_cast<int>(i), j, 0);
+      for (int lane = 0; lane < kLanes; ++lane) {
+        visit(words[lane], j, static_cast<std::size_t>(first.row + lane / 4),
+              static_cast<std::size_t>(first.column + lane % 4 * width));
       }
     }
   }

@@ -75,14 +75,15 @@ std::uint32_t BlockCheck::access_of(BlockCheck& owner, const Access& access) {
   owner.storage_->unsettle(access.lanes.least, access.lanes.beyond);
   const Doing doing = doing_of(access, owner);
   const bool is_strong = access.act == Act::atomic || doing.site.strength != Strength::weak;
+  const bool is_done = is_strong && at_barrier(doing);
   for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     if (is_strong) strong(doing, lane, true);
-    if (checker_.launch_.looks_for_uninitialised) check_initialised(doing, lane, 1);
+    if (checker_.launch_.looks_for_uninitialised && !is_done) check_initialised(doing, lane, 1);
     const std::uint64_t address = doing.address(lane);
     const int bytes = access.lanes.bytes;
-    for (std::uint64_t word = address / 4;
-         checker_.launch_.looks_for_races && word * 4 < address + static_cast<unsigned>(bytes);
+    for (std::uint64_t word = address / 4; checker_.launch_.looks_for_races && !is_done &&
+                                           word * 4 < address + static_cast<unsigned>(bytes);
          ++word) {
       const unsigned part = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (address & 3);
       exactly(doing, owner.storage_->cells[group_of(word)], nullptr,

@@ -217,56 +217,66 @@ bool BlockCheck::fits_cell(const Word& word) const {
           word.all.front().act == Act::store && word.all.back().act == Act::load);
 }
 
-// Lanes that ask a barrier in shared memory, or arrive there: the same as run() of each, for those who poll. They race
-// with nobody but who sets it up or ends it. False if one has, or may have, or a word is not kept exactly.
+// Lanes that ask a barrier in shared memory, or arrive there: the same as exactly() of each, for the many who do. They race
+// with nobody but who sets it up or ends it. False if one may, or the barrier's words are not kept exactly.
 bool BlockCheck::at_barrier(const Doing& doing) {
   const Access& access = doing.access;
   const auto bytes = static_cast<unsigned>(access.lanes.bytes);
   const std::uint64_t address = access.lanes.least;
-  if (!doing.site.is_barrier || doing.site.ends_barrier || access.act == Act::store ||
-      !checker_.launch_.looks_for_races || checker_.launch_.by_barriers ||
-      address + bytes != access.lanes.beyond || address % 4 != 0 || bytes % 4 != 0) {
+  if (!(doing.site.is_barrier || doing.site.sends) || doing.site.ends_barrier || !doing.is_shared ||
+      access.act == Act::store || !checker_.launch_.looks_for_races ||
+      checker_.launch_.by_barriers || address + bytes != access.lanes.beyond || address % 4 != 0 ||
+      bytes % 4 != 0) {
     return false;
   }
-  if (checker_.launch_.looks_for_uninitialised && !is_simply_initialised(doing, address, bytes)) {
-    return false;
-  }
-  Words& words = storage_->words;
+  Storage& storage = *doing.memory.storage_;
   std::array<Word*, 2> its{};
   const unsigned count = bytes / 4;
-  if (count > its.size() || words.accesses >= kMostOfAll) return false;
-  for (unsigned i = 0; i < count; ++i) {
-    const Cells& cells = storage_->cells[group_of(address / 4 + i)];
-    const std::size_t word = (address / 4 + i) % kCellWords;
-    if (cells.owner[word] != kept_mark(id_)) return false;
-    its[i] = &words.all[static_cast<std::size_t>(cells.write[word])];
-    std::size_t later = 0;
-    for (const Exact& one : its[i]->all) {
-      if (one.act == Act::store || !is_of_barrier(one) || !is_strong(one) || one.bytes != 15) {
-        return false;
-      }
-      later += one.block != id_ || one.moment >= since_ ? 1 : 0;
-    }
-    if (later == 0 || its[i]->all.size() + 32 >= kMostOfWord) return false;
-  }
+  if (count > its.size() || storage.words.accesses >= kMostOfAll) return false;
   const auto is_own = [&](const Exact& one) {
     return one.block == id_ && one.thread / 32 == access.warp &&
            has(access.lanes.mask, static_cast<int>(one.thread % 32));
   };
+  const auto is_old = [&](const Exact& one) { return one.block == id_ && one.moment < since_; };
+  // Who has set the barrier up.
+  const auto comes_after_it = [&](const Exact& store) {
+    if (is_old(store)) return true;
+    if (is_strong(store) || checker_.unfenced_count_ != 0) return false;
+    for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
+      if (ordered(store, doing.thread(std::countr_zero(rest))) != Ordered::yes) return false;
+    }
+    return true;
+  };
+  for (unsigned i = 0; i < count; ++i) {
+    const Cells& cells = storage.cells[group_of(address / 4 + i)];
+    const std::size_t word = (address / 4 + i) % kCellWords;
+    if (cells.owner[word] != kept_mark(doing.memory.id_)) return false;
+    its[i] = &storage.words.all[static_cast<std::size_t>(cells.write[word])];
+    bool is_used = false;
+    for (const Exact& one : its[i]->all) {
+      const bool is_simple = one.act == Act::store ? comes_after_it(one) : is_strong(one);
+      if (!is_simple || !is_of_barrier(one) || one.bytes != 15) return false;
+      is_used |= !is_old(one);
+    }
+    if (!is_used || its[i]->all.size() + 32 >= kMostOfWord) return false;
+  }
+  if (checker_.launch_.looks_for_uninitialised && !is_simply_initialised(doing, address, bytes)) {
+    return false;
+  }
   for (Word* const word : std::span(its).first(count)) {
     const std::size_t had = word->all.size();
     std::erase_if(word->all, [&](const Exact& one) {
       // As exactly() has it.
       if (one.moment < since_ && !checker_.launch_.has_clusters) return true;
       checker_.order_matters_ |= one.block != id_ && one.act != access.act;
-      const bool is_before = is_own(one) || (one.block == id_ && one.moment < since_);
-      return is_before && (one.act == Act::load || access.act == Act::atomic);
+      const bool is_before = is_own(one) || is_old(one);
+      return is_before && (access.act == Act::load ? one.act == Act::load : is_strong(one));
     });
     for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
       const unsigned thread = doing.thread(std::countr_zero(rest));
       word->all.push_back({id_, thread, now_, doing.cell_site, access.act, 15});
     }
-    words.accesses += word->all.size() - had;
+    storage.words.accesses += word->all.size() - had;
   }
   return true;
 }
@@ -348,17 +358,25 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   // Updates of this very word that the thread has seen by one of its own, whose result it uses, need no fence.
   std::size_t seen = 0;
   if (!threads_.empty() && !is_strong(now)) {
-    for (std::size_t i = 0; i < word.all.size(); ++i) {
+    for (std::size_t i = word.all.size(); i-- > 1 && seen == 0;) {
       const Exact& one = word.all[i];
+      if (one.act != Act::atomic || one.block != now.block || one.thread != now.thread) continue;
       const Site* const its = site_of(one);
-      if (one.block == now.block && one.thread == now.thread && one.act == Act::atomic &&
-          (its == nullptr || its->returns)) {
-        seen = i;
-      }
+      if (its == nullptr || its->returns) seen = i;
     }
   }
-  for (std::size_t i = 0; i < word.all.size(); ++i) {
-    Exact& one = word.all[i];
+  const std::size_t had = word.all.size();
+  std::size_t before = 0;  // how many of them come before this one, at most
+  Exact* const all = word.all.data();
+  for (std::size_t i = 0; i < had; ++i) {
+    Exact& one = all[i];
+    if (one.act == Act::load && now.act == Act::load) {
+      // Many may read a word.
+      one.is_before = one.block == now.block && (one.thread == now.thread || one.moment < since_);
+      before += one.is_before ? 1 : 0;
+      continue;
+    }
+    ++before;
     one.is_before = false;
     const bool is_same = one.block == now.block && one.thread == now.thread && !is_sent(one);
     const bool meets = (one.bytes & now.bytes) != 0 &&
@@ -551,14 +569,15 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
 
   // What comes before this access, and which it stands for, can be forgotten: whoever conflicts with the one
   // conflicts with the other.
-  const std::size_t had = word.all.size();
   const auto stands_for = [&](const Exact& one) {
     if ((one.bytes & ~now.bytes) != 0) return false;
     if (now.act == Act::load && one.act != Act::load) return false;
     if (now.act == Act::store && site.strength == Strength::weak) return true;
     return now.act == Act::atomic || site.strength != Strength::weak ? is_strong(one) : true;
   };
-  std::erase_if(word.all, [&](const Exact& one) { return one.is_before && stands_for(one); });
+  if (before != 0) {
+    std::erase_if(word.all, [&](const Exact& one) { return one.is_before && stands_for(one); });
+  }
   const bool is_exact = checker_.launch_.hands_on;
   unsigned own = 0;
   if ((!is_exact || checker_.launch_.by_barriers) && now.act != Act::store) {

@@ -113,9 +113,10 @@ Measure Measure::divided_by(double number, std::string name) const {
 }
 
 Measure bytes_per_output() {
-  const Measure sectors =
-      sum_of("bytes per output", {"global_load_sectors", "global_store_sectors"},
-             conv::kSectorBytes, true);
+  const Measure sectors = sum_of(
+      "bytes per output",
+      {"global_load_sectors", "global_store_sectors", "bulk_load_sectors", "bulk_store_sectors"},
+      conv::kSectorBytes, true);
   const Measure by_atomics =
       sum_of("", {"global_atomic_requests"}, 32.0 * conv::kSectorBytes, true);
   Measure both = sectors;
@@ -125,12 +126,16 @@ Measure bytes_per_output() {
   return both;
 }
 Measure stored_bytes_per_output() {
-  return sum_of("bytes stored per output", {"global_store_sectors"}, conv::kSectorBytes, true);
+  return sum_of("bytes stored per output", {"global_store_sectors", "bulk_store_sectors"},
+                conv::kSectorBytes, true);
 }
 Measure load_requests() {
-  return sum_of("load requests", {"global_load_requests", "global_atomic_requests"}, 1, false);
+  return sum_of("load requests",
+                {"global_load_requests", "bulk_load_requests", "global_atomic_requests"}, 1, false);
 }
-Measure store_requests() { return sum_of("store requests", {"global_store_requests"}, 1, false); }
+Measure store_requests() {
+  return sum_of("store requests", {"global_store_requests", "bulk_store_requests"}, 1, false);
+}
 Measure atomics() {
   return sum_of("atomics",
                 {"global_atomic_requests", "shared_atomic_requests", "dshared_atomic_requests"}, 1,
@@ -203,9 +208,10 @@ Measure shared_requests() {
                 1, false);
 }
 Measure shared_wavefronts() {
-  return with_others(sum_of("shared-memory wavefronts",
-                            {"shared_load_wavefronts", "shared_store_wavefronts"}, 1, false),
-                     wavefronts_by_other_ways);
+  return with_others(
+      sum_of("shared-memory wavefronts",
+             {"shared_load_wavefronts", "shared_store_wavefronts", "wgmma_wavefronts"}, 1, false),
+      wavefronts_by_other_ways);
 }
 Measure constant_reads() {
   return sum_of("reads of constant memory", {"constant_load_requests"}, 1, false);
@@ -876,18 +882,20 @@ std::string too_little(const Cost& cost, double stored, double loaded, bool on_t
   if (launches < 1) return "no kernel was launched";
   constexpr double kCellsOfSector = 8;
   constexpr double kConstantCells = 16'384;
-  const auto store_sectors = static_cast<double>(cost.global_store_sectors);
+  const auto store_sectors =
+      static_cast<double>(cost.global_store_sectors + cost.bulk_store_sectors);
   // An atomic request serves 32 lanes at most.
   const double by_atomics = 32 * static_cast<double>(cost.global_atomic_requests);
   const double least_stores = std::ceil(std::max(stored - by_atomics, 0.0) / kCellsOfSector);
   if (store_sectors < least_stores) {
     return than("sectors stored:", store_sectors, least_stores);
   }
-  const auto load_sectors = static_cast<double>(cost.global_load_sectors);
+  const auto load_sectors = static_cast<double>(cost.global_load_sectors + cost.bulk_load_sectors);
   const double least_loads = std::ceil(std::max(loaded - kConstantCells, 0.0) / kCellsOfSector);
   if (load_sectors < least_loads) return than("sectors loaded:", load_sectors, least_loads);
-  if (loaded > 0 &&
-      cost.global_load_requests + cost.constant_load_requests + cost.global_atomic_requests == 0) {
+  if (loaded > 0 && cost.global_load_requests + cost.bulk_load_requests +
+                            cost.constant_load_requests + cost.global_atomic_requests ==
+                        0) {
     return "nothing was loaded";
   }
   return {};

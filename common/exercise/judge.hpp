@@ -112,7 +112,7 @@ struct Measure {
   /// The same figure for each of so many things, under another name.
   Measure divided_by(double number, std::string name) const;
 };
-// What moves by atomics is theirs too: of a request, which serves 32 lanes at most, a sector's bytes a lane.
+// What is copied in bulk is theirs too, and what moves by atomics: of a request, which serves 32 lanes at most, a sector's bytes a lane.
 Measure bytes_per_output();         // of global memory, loads and stores, in sectors
 Measure stored_bytes_per_output();  // of global memory, in sectors
 Measure load_requests();            // of global memory, by atomics too

@@ -174,7 +174,22 @@ class Reader {
     } else if (at_ == begin) {
       ++at_;
     }
-    if (is_own_) seen_.tokens.push_back({text_.substr(begin, at_ - begin), line});
+    if (!is_own_) return;
+    if (const char* const bracket = digraph(begin)) {
+      ++at_;
+      seen_.tokens.push_back({bracket, line});
+    } else {
+      seen_.tokens.push_back({text_.substr(begin, at_ - begin), line});
+    }
+  }
+
+  // The bracket that stands at `begin` in two signs, or null. In <:: the first sign is one by itself, unless there are more.
+  const char* digraph(std::size_t begin) const {
+    if (text_.compare(begin, 2, ":>") == 0) return "]";
+    if (text_.compare(begin, 2, "<:") != 0) return nullptr;
+    const bool is_two = text_.compare(begin, 3, "<::") == 0;
+    const char behind = begin + 3 < text_.size() ? text_[begin + 3] : ' ';
+    return is_two && behind != ':' && behind != '>' ? nullptr : "[";
   }
 
   void skip_quoted(char quote) {

@@ -182,7 +182,14 @@ double global_bytes(const json::Value& report, double n) {
   const auto sectors = sum_of(report, {"global_load_sectors", "global_store_sectors"});
   // Of an atomic request, which serves 32 lanes at most, a sector a lane.
   const auto by_atomics = 32 * sum_of(report, {"global_atomic_requests"});
-  return conv::kSectorBytes * static_cast<double>(sectors + by_atomics) / n;
+  // Told only where there are any.
+  std::uint64_t in_bulk = 0;
+  for (const json::Value& launch : report.at("launches").elements()) {
+    for (const char* name : {"bulk_load_sectors", "bulk_store_sectors"}) {
+      in_bulk += launch.at("counters").get_or(name, std::uint64_t{0});
+    }
+  }
+  return conv::kSectorBytes * static_cast<double>(sectors + in_bulk + by_atomics) / n;
 }
 
 // Throws json::Error if it is none of the simulator's: the program can write there too.
@@ -362,6 +369,13 @@ Judged is_right(const Problem& problem, const Ended& ended) {
                  (ended.explained.empty() ? "" : " (" + ended.explained + ")"));
   }
   if (!ended.output) return wrong("it wrote no OUTPUT");
+  // A kernel that computes y from x and y reads both and writes one.
+  constexpr double kLeastBytes = 3 * sizeof(float);
+  if (ended.report && global_bytes(*ended.report, problem.n) < kLeastBytes) {
+    return wrong("its kernels move " + rounded(global_bytes(*ended.report, problem.n)) +
+                 " bytes per output, and to read x and y and write y takes " +
+                 rounded(kLeastBytes) + ": what computed the outputs?");
+  }
   const std::vector<std::string> lines = lines_of(*ended.output);
   const auto n = static_cast<std::size_t>(problem.n);
   if (lines.size() != n) {

@@ -157,6 +157,20 @@ TEST_CASE("what moves by atomics and copies is part of a budget") {
   CHECK(usual.within({64}, {{bytes_per_output(), 8, 8}}).budget.size() == 1);
 }
 
+TEST_CASE("what is copied in bulk is part of a budget, and no forgery") {
+  Check check = check_of("in_bulk");
+  const Verdict verdict = check.within({64}, {{bytes_per_output(), 8, 8},
+                                              {stored_bytes_per_output(), 4, 4},
+                                              {load_requests(), 1, 1},
+                                              {store_requests(), 1, 1}});
+  CHECK(verdict.message == "");
+  REQUIRE(verdict.budget.size() == 4);
+  CHECK(verdict.budget[0].counted == 8);
+  CHECK(verdict.budget[1].counted == 4);
+  CHECK(verdict.budget[2].counted == 1);
+  CHECK(verdict.budget[3].counted == 1);
+}
+
 TEST_CASE("the sectors of a warp are those that its lanes touch together") {
   CHECK(sectors_of_warp([](std::int64_t lane) { return lane; }) == 4);
   CHECK(sectors_of_warp([](std::int64_t lane) { return lane + 1; }) == 5);

@@ -3,15 +3,13 @@ names, and nothing is harmed.
 
 usage: attacks_test.py HALO_CLI BUILD [--sample] [--record FILE.csv] [unittest's options]
 
-A file's first line is "// Attack: WHAT. Told: WORDS", with ". Points: N" if it has some. Its exercise is in its name.
-The line "//+ find.inc" stands for that file. --sample takes one of each kind. --record writes what each was told: docs/results/attacks.csv, of which
+What they are: attacks.py. --sample takes one of each kind. --record writes what each was told: docs/results/attacks.csv, of which
 docs/results/make_kill_table.py makes its part of the page."""
 import concurrent.futures
 import csv
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -19,9 +17,8 @@ import tempfile
 import time
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-ATTACKS = pathlib.Path(__file__).resolve().parent / "attacks"
-HEAD = re.compile(r"// Attack: (.+?)\. Told: (.*?)(?:\. Points: (\d+))?")
+from attacks import ROOT, exercise_of, head_of, names, text_of
+
 LEAST = 120
 # Against the file's text, the compiler, the limits, the judge's line, the device, the counts, the hidden cases, what is outside.
 SAMPLE = ["00_forges_the_report", "01_looks_into_values", "04_asm_label", "04_bomb_of_includes", "04_copies_back", "04_daemon",
@@ -39,22 +36,11 @@ sample = False
 results = {}
 
 
-def head_of(attack):
-    found = HEAD.fullmatch((ATTACKS / f"{attack}.cu").read_text().splitlines()[0])
-    return (found.group(1), found.group(2), float(found.group(3) or 0)) if found else None
-
-
-def exercise_of(attack):
-    return next((ROOT / "exercises").glob(attack[:2] + "_*")).name
-
-
 def grade(attack, folder):
     exercise = exercise_of(attack)
     submission = folder / attack / exercise
     submission.mkdir(parents=True)
-    text = (ATTACKS / f"{attack}.cu").read_text()
-    text = text.replace("//+ find.inc\n", (ATTACKS / "find.inc").read_text())
-    (submission / f"{exercise[3:]}.cu").write_text(text)
+    (submission / f"{exercise[3:]}.cu").write_text(text_of(attack))
     start = time.monotonic()
     done = subprocess.run([halo, "--build", build, "grade", submission / f"{exercise[3:]}.cu", "--exercise", exercise,
                            "--assignment", folder / "assignment.json", "--seed", SEED, "--format", "json"],
@@ -91,7 +77,7 @@ class Attacks(unittest.TestCase):
         (cls.folder / "assignment.json").write_text(json.dumps(assignment))
         cls.before = state_of_repository()
         only = os.environ.get("ATTACKS", "*")
-        attacks = SAMPLE if sample else sorted(path.stem for path in ATTACKS.glob(only + ".cu"))
+        attacks = SAMPLE if sample else names(only)
         # What takes longest first, so that nobody waits for it at the end.
         slow = [one for one in attacks if "endless" in one or "never" in one or "bomb" in one]
         jobs = slow + [one for one in attacks if one not in slow]

@@ -11,13 +11,13 @@ import io
 import json
 import pathlib
 import random
-import re
 import sys
 import tarfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "exercises"))
+import attacks
 from programs import exercises, fails_of, file_of, others, source_of, text_of, unusual, unusual_text
 
 SIZE = 200
@@ -59,23 +59,15 @@ def wrong():
         yield {**one, "kind": "wrong", "expect": "fails", "case": fails_of(one["exercise"], pathlib.Path(one["from"]).stem)}
 
 
-def attacks():
-    """Programs that attack the grader, of every sort: their names begin with the number of their exercise, and their first lines
-    end with the points that they have, if any: for outputs that are right all the same."""
-    for path in sorted((ROOT / "tests/grader/attacks").glob("[0-9][0-9]_*.cu")):
-        points = re.search(r"\. Points: (\d+)$", path.read_text().splitlines()[0])
-        yield {"kind": "attack", "exercise": next(name for name in exercises() if name.startswith(path.name[:3])),
-               "from": path.relative_to(ROOT).as_posix(), "expect": "at most", "most": int(points[1]) if points else 0}
+def hostile():
+    """Attacks on the grader, of every sort."""
+    for name in attacks.names():
+        yield {"kind": "attack", "exercise": attacks.exercise_of(name), "from": f"tests/grader/attacks/{name}.cu",
+               "text": attacks.text_of(name), "expect": "at most", "most": attacks.head_of(name)[2]}
 
 
 def content_of(one):
-    """The program's text; an attack may have a part in common with others (attacks_test.py)."""
-    if "text" in one:
-        return one["text"].encode()
-    parts = (ROOT / one["from"]).parent
-    lines = text_of(one["from"]).encode().splitlines(keepends=True)
-    return b"".join((parts / line[4:].strip().decode()).read_bytes() if line.startswith(b"//+ ") else line
-                    for line in lines)
+    return (one["text"] if "text" in one else text_of(one["from"])).encode()
 
 
 def unusable(count):
@@ -158,7 +150,7 @@ def pack(folder, student, one):
 
 
 def make(folder):
-    attacking = list(attacks())
+    attacking = list(hostile())
     attacking = attacking[::max(1, len(attacking) // ATTACKS)][:ATTACKS]
     members = [*right()[:RIGHT], *uncommon()[:UNUSUAL], *begun()[:BEGUN], *attacking, *unusable(6)]
     members += list(wrong())[:SIZE - len(members)]

@@ -166,10 +166,10 @@ TEST_CASE("names and attributes that have no place in an exercise are refused by
        {"void f() { asm(\"syscall\"); }", "__asm__ volatile (\"nop\");",
         "__attribute__((constructor)) void f();", "void f() __attribute__((__alias__(\"g\")));",
         "int x __attribute__((section(\".init_array\")));", "[[gnu::constructor]] void f();",
-        "atexit(f);", "std::exit(0);", "__builtin_exit(0);", "int x = simt::counters;",
-        "::simt::report();", "namespace halo { int x; }", "halo::exercises::kSocket;",
-        "halo::counting::load(0);", "using namespace halo::counting;", "#pragma weak main",
-        "#pragma redefine_extname a b"}) {
+        "<:<:gnu::constructor:>:> void f();", "[<:gnu::weak:>] void f();", "atexit(f);",
+        "std::exit(0);", "__builtin_exit(0);", "int x = simt::counters;", "::simt::report();",
+        "namespace halo { int x; }", "halo::exercises::kSocket;", "halo::counting::load(0);",
+        "using namespace halo::counting;", "#pragma weak main", "#pragma redefine_extname a b"}) {
     INFO(tokens);
     CHECK_THAT(refusal_of_tokens(tokens), contains("line 1: "));
   }

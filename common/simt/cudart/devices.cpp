@@ -406,12 +406,23 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return query("cudaDeviceGetByPCIBusId", [&] {
     if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
-    for (int one = 0; is_device(one); ++one) {
-      if (bus_id(one) != text) continue;
-      *device = one;
-      return cudaSuccess;
+    // Domain and function may be left out; all are hexadecimal, with or without leading zeros.
+    unsigned int domain = 0, bus = 0, slot = 0, function = 0;
+    int length = 0;
+    const auto is_whole = [&](int read, int wanted) { return read == wanted && text[length] == 0; };
+    if (!is_whole(std::sscanf(text, "%x:%x:%x.%x%n", &domain, &bus, &slot, &function, &length),
+                  4) &&
+        !is_whole(std::sscanf(text, "%x:%x:%x%n", &domain, &bus, &slot, &length), 3)) {
+      domain = 0;
+      if (!is_whole(std::sscanf(text, "%x:%x.%x%n", &bus, &slot, &function, &length), 3)) {
+        return cudaErrorInvalidValue;
+      }
     }
-    return cudaErrorInvalidDevice;
+    if (domain != 0 || slot != 0 || function != 0 || !is_device(static_cast<int>(bus))) {
+      return cudaErrorInvalidDevice;
+    }
+    *device = static_cast<int>(bus);
+    return cudaSuccess;
   });
 }
 

@@ -14,7 +14,8 @@
 struct CUctx_st {
   unsigned int flags = 0;
   unsigned long long number = 0;
-  int attached = 1;  // how often; by cuCtxDetach once less
+  int attached = 1;                                // how often; by cuCtxDetach once less
+  CUfunc_cache cache = CU_FUNC_CACHE_PREFER_NONE;  // as asked for: it changes nothing here
   std::set<CUdeviceptr> memory = {};
   std::set<CUmodule> modules = {};
 };
@@ -28,6 +29,7 @@ inline CUresult result_of(CUresult result) { return result; }
 bool is_initialised();
 /// Of this host thread: the last that it made current, or the runtime's where it has used that; null if there is none.
 CUcontext current_context();
+CUcontext primary_context();
 
 /// What the program's last call to the runtime has answered stays as it was.
 class KeptLastError {
@@ -70,9 +72,19 @@ CUresult in_context(const char* name, Body body) {
   });
 }
 
+/// A call on a stream: one of the program's says whose it is, and needs no current context.
+template <class Body>
+CUresult in_stream(const char* name, CUstream stream, Body body) {
+  const bool is_default =
+      stream == nullptr || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+  return is_default ? in_context(name, body) : answer(name, body);
+}
+
 /// Remembers whose it is, or no longer is.
 void own_memory(CUdeviceptr address);
 void disown_memory(CUdeviceptr address);
+/// Whose the memory is that begins there: the runtime's is the primary context's.
+CUcontext context_of(CUdeviceptr begin);
 
 inline void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 inline CUdeviceptr address_in(const void* pointer) {

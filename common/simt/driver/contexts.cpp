@@ -88,7 +88,18 @@ CUcontext current_context() {
   return cudart::uses_runtime() ? &contexts().primary : nullptr;
 }
 
-void own_memory(CUdeviceptr address) { current_context()->memory.insert(address); }
+CUcontext primary_context() { return &contexts().primary; }
+
+void own_memory(CUdeviceptr address) {
+  const CUcontext its = current_context();
+  (its != nullptr ? its : primary_context())->memory.insert(address);
+}
+CUcontext context_of(CUdeviceptr begin) {
+  for (const CUcontext one : contexts().made) {
+    if (one->memory.contains(begin)) return one;
+  }
+  return primary_context();
+}
 void disown_memory(CUdeviceptr address) {
   contexts().primary.memory.erase(address);
   for (const CUcontext one : contexts().made) one->memory.erase(address);
@@ -375,14 +386,17 @@ CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
 CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
   return in_context("cuCtxGetCacheConfig", [&] {
     if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *config = CU_FUNC_CACHE_PREFER_NONE;
+    *config = current_context()->cache;
     return CUDA_SUCCESS;
   });
 }
 
 // Hints: they change nothing that is counted.
-CUresult cuCtxSetCacheConfig(CUfunc_cache) {
-  return in_context("cuCtxSetCacheConfig", [] { return CUDA_SUCCESS; });
+CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+  return in_context("cuCtxSetCacheConfig", [&] {
+    current_context()->cache = config;
+    return CUDA_SUCCESS;
+  });
 }
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
   return in_context("cuCtxGetSharedMemConfig", [&] {

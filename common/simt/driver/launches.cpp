@@ -49,7 +49,7 @@ class Arguments {
 
 CUresult launch_function(const char* name, CUfunction function, cudart::Launching what,
                          void** one_by_one, void** extra) {
-  return in_context(name, [&]() -> CUresult {
+  return in_stream(name, what.stream, [&]() -> CUresult {
     Kernel* const kernel = kernel_of(function);
     if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (one_by_one != nullptr && extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -185,13 +185,12 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
 // ---- Attributes ----
 
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
-  return in_context("cuFuncGetAttribute",
-                    [&] { return get_attribute(value, attribute, function); });
+  return answer("cuFuncGetAttribute", [&] { return get_attribute(value, attribute, function); });
 }
 
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-  return in_context("cuFuncSetAttribute",
-                    [&] { return set_function_attribute(function, attribute, value); });
+  return answer("cuFuncSetAttribute",
+                [&] { return set_function_attribute(function, attribute, value); });
 }
 
 CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel,
@@ -210,20 +209,20 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
 
 // Hints: they change nothing that is counted.
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache) {
-  return in_context("cuFuncSetCacheConfig",
-                    [&] { return cudaFuncSetCacheConfig(function, cudaFuncCachePreferNone); });
+  return answer("cuFuncSetCacheConfig",
+                [&] { return cudaFuncSetCacheConfig(function, cudaFuncCachePreferNone); });
 }
 CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig) {
-  return in_context("cuFuncSetSharedMemConfig",
-                    [&] { return cudaFuncSetCacheConfig(function, cudaFuncCachePreferNone); });
+  return answer("cuFuncSetSharedMemConfig",
+                [&] { return cudaFuncSetCacheConfig(function, cudaFuncCachePreferNone); });
 }
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache, CUdevice) {
   return answer("cuKernelSetCacheConfig",
                 [&] { return cudaFuncSetCacheConfig(kernel, cudaFuncCachePreferNone); });
 }
 CUresult cuFuncLoad(CUfunction function) {
-  return in_context("cuFuncLoad",
-                    [&] { return cudaFuncSetCacheConfig(function, cudaFuncCachePreferNone); });
+  return answer("cuFuncLoad",
+                [&] { return cudaFuncSetCacheConfig(function, cudaFuncCachePreferNone); });
 }
 
 // ---- Occupancy ----

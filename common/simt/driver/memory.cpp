@@ -20,10 +20,11 @@ using cudart::Issue;
 
 cudaArray* array_in(CUarray array) { return reinterpret_cast<cudaArray*>(array); }
 
-// Owned by the current context, if it was made.
+// Owned by the current context, if it was made; in its turn of a stream.
 template <class Allocate>
-CUresult allocate_owned(const char* name, CUdeviceptr* address, Allocate allocate) {
-  return in_context(name, [&]() -> CUresult {
+CUresult allocate_owned(const char* name, CUdeviceptr* address, Allocate allocate,
+                        CUstream stream = nullptr) {
+  return in_stream(name, stream, [&]() -> CUresult {
     if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
     void* pointer = nullptr;
     if (const cudaError_t error = allocate(&pointer); error != cudaSuccess) return result_of(error);
@@ -37,8 +38,17 @@ CUresult allocate_owned(const char* name, CUdeviceptr* address, Allocate allocat
 
 // ---- Copies and memsets: all are work of a stream ----
 
+// The same members, with contexts where the other has reserved ones.
+CUDA_MEMCPY3D within_device(const CUDA_MEMCPY3D_PEER& copy) {
+  static_assert(sizeof(CUDA_MEMCPY3D) == sizeof copy);
+  CUDA_MEMCPY3D its;
+  std::memcpy(&its, &copy, sizeof its);
+  its.reserved0 = its.reserved1 = nullptr;
+  return its;
+}
+
 CUresult on_stream(const Issue& issue, cudaGraphNodeType type, const cudart::Work& work) {
-  return in_context(issue.name, [&] {
+  return in_stream(issue.name, issue.stream, [&] {
     return cudart::on_stream(issue.name, issue.stream,
                              [&] { return cudart::enqueue(issue.stream, type, work); });
   });
@@ -252,7 +262,11 @@ extern "C" {
 // ---- Memory ----
 
 CUresult cuMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
-  return in_context("cuMemGetInfo", [&] { return cudaMemGetInfo(free_bytes, total_bytes); });
+  std::size_t ignored = 0;
+  return in_context("cuMemGetInfo", [&] {
+    return cudaMemGetInfo(free_bytes != nullptr ? free_bytes : &ignored,
+                          total_bytes != nullptr ? total_bytes : &ignored);
+  });
 }
 
 CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
@@ -273,15 +287,17 @@ CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned int
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
-  return allocate_owned("cuMemAllocAsync", address,
-                        [&](void** pointer) { return cudaMallocAsync(pointer, bytes, stream); });
+  return allocate_owned(
+      "cuMemAllocAsync", address,
+      [&](void** pointer) { return cudaMallocAsync(pointer, bytes, stream); }, stream);
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool pool,
                                  CUstream stream) {
-  return allocate_owned("cuMemAllocFromPoolAsync", address, [&](void** pointer) {
-    return cudaMallocFromPoolAsync(pointer, bytes, pool, stream);
-  });
+  return allocate_owned(
+      "cuMemAllocFromPoolAsync", address,
+      [&](void** pointer) { return cudaMallocFromPoolAsync(pointer, bytes, pool, stream); },
+      stream);
 }
 
 // An address says whose it is: no context need be current.
@@ -368,7 +384,7 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevi
     };
     switch (attribute) {
       case CU_POINTER_ATTRIBUTE_CONTEXT:
-        return give(current_context());
+        return give(context_of(block->begin));
       case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         return give(block->is_of_device() ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST);
       case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
@@ -516,6 +532,16 @@ CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream) {
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D* copy) { return copy_planes("cuMemcpy3D", copy); }
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* copy, CUstream stream) {
   return copy_planes({"cuMemcpy3DAsync", stream}, copy);
+}
+
+// All contexts are of one device.
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy) {
+  const CUDA_MEMCPY3D its = copy != nullptr ? within_device(*copy) : CUDA_MEMCPY3D{};
+  return cuMemcpy3D(copy != nullptr ? &its : nullptr);
+}
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
+  const CUDA_MEMCPY3D its = copy != nullptr ? within_device(*copy) : CUDA_MEMCPY3D{};
+  return cuMemcpy3DAsync(copy != nullptr ? &its : nullptr, stream);
 }
 
 // ---- Memsets ----

@@ -143,7 +143,7 @@ CUresult cuModuleLoad(CUmodule* module, const char* name) {
 }
 
 CUresult cuModuleUnload(CUmodule module) {
-  return in_context("cuModuleUnload", [&] {
+  return answer("cuModuleUnload", [&] {
     current_context()->modules.erase(module);
     return cudaLibraryUnload(library_in(module));
   });
@@ -158,19 +158,19 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 }
 
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  return in_context("cuModuleGetFunction", [&] {
+  return answer("cuModuleGetFunction", [&] {
     return cudaLibraryGetKernel(reinterpret_cast<cudaKernel_t*>(function), library_in(module),
                                 name);
   });
 }
 
 CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule module) {
-  return in_context("cuModuleGetFunctionCount",
-                    [&] { return cudaLibraryGetKernelCount(count, library_in(module)); });
+  return answer("cuModuleGetFunctionCount",
+                [&] { return cudaLibraryGetKernelCount(count, library_in(module)); });
 }
 
 CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int most, CUmodule module) {
-  return in_context("cuModuleEnumerateFunctions", [&] {
+  return answer("cuModuleEnumerateFunctions", [&] {
     return cudaLibraryEnumerateKernels(reinterpret_cast<cudaKernel_t*>(functions), most,
                                        library_in(module));
   });
@@ -178,8 +178,8 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int most, CU
 
 CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule module,
                            const char* name) {
-  return in_context("cuModuleGetGlobal",
-                    [&] { return variable_of(address, bytes, library_in(module), name); });
+  return answer("cuModuleGetGlobal",
+                [&] { return variable_of(address, bytes, library_in(module), name); });
 }
 
 // ---- Libraries, which are of no context ----
@@ -222,7 +222,7 @@ CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned int most, CUlibra
 
 // A library is its only module.
 CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
-  return in_context("cuLibraryGetModule", [&] {
+  return answer("cuLibraryGetModule", [&] {
     if (module == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *module = reinterpret_cast<CUmodule>(library);
     return CUDA_SUCCESS;
@@ -231,18 +231,16 @@ CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
 
 CUresult cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
                             const char* name) {
-  return in_context("cuLibraryGetGlobal",
-                    [&] { return variable_of(address, bytes, library, name); });
+  return answer("cuLibraryGetGlobal", [&] { return variable_of(address, bytes, library, name); });
 }
 
 CUresult cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
                              const char* name) {
-  return in_context("cuLibraryGetManaged",
-                    [&] { return variable_of(address, bytes, library, name); });
+  return answer("cuLibraryGetManaged", [&] { return variable_of(address, bytes, library, name); });
 }
 
 CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
-  return in_context("cuKernelGetFunction", [&] {
+  return answer("cuKernelGetFunction", [&] {
     if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *function = reinterpret_cast<CUfunction>(kernel);
     return CUDA_SUCCESS;

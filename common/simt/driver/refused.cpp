@@ -201,8 +201,6 @@ CUresult cuMemRangeGetAttributes() { return refuse(__func__); }
 CUresult cuMemRetainAllocationHandle() { return refuse(__func__); }
 CUresult cuMemSetMemPool() { return refuse(__func__); }
 CUresult cuMemcpy3DBatchAsync_v2() { return refuse(__func__); }
-CUresult cuMemcpy3DPeer() { return refuse(__func__); }
-CUresult cuMemcpy3DPeerAsync() { return refuse(__func__); }
 CUresult cuMemcpyBatchAsync_v2() { return refuse(__func__); }
 CUresult cuMipmappedArrayGetMemoryRequirements() { return refuse(__func__); }
 CUresult cuMipmappedArrayGetSparseProperties() { return refuse(__func__); }

@@ -18,33 +18,36 @@ CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned int flags, int pr
                     [&] { return cudaStreamCreateWithPriority(stream, flags, priority); });
 }
 CUresult cuStreamDestroy(CUstream stream) {
-  return in_context("cuStreamDestroy", [&] { return cudaStreamDestroy(stream); });
+  return in_stream("cuStreamDestroy", stream, [&] { return cudaStreamDestroy(stream); });
 }
 CUresult cuStreamSynchronize(CUstream stream) {
-  return in_context("cuStreamSynchronize", [&] { return cudaStreamSynchronize(stream); });
+  return in_stream("cuStreamSynchronize", stream, [&] { return cudaStreamSynchronize(stream); });
 }
 CUresult cuStreamQuery(CUstream stream) {
-  return in_context("cuStreamQuery", [&] { return cudaStreamQuery(stream); });
+  return in_stream("cuStreamQuery", stream, [&] { return cudaStreamQuery(stream); });
 }
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
-  return in_context("cuStreamWaitEvent", [&] { return cudaStreamWaitEvent(stream, event, flags); });
+  return in_stream("cuStreamWaitEvent", stream,
+                   [&] { return cudaStreamWaitEvent(stream, event, flags); });
 }
 CUresult cuStreamGetFlags(CUstream stream, unsigned int* flags) {
-  return in_context("cuStreamGetFlags", [&] { return cudaStreamGetFlags(stream, flags); });
+  return in_stream("cuStreamGetFlags", stream, [&] { return cudaStreamGetFlags(stream, flags); });
 }
 CUresult cuStreamGetPriority(CUstream stream, int* priority) {
-  return in_context("cuStreamGetPriority", [&] { return cudaStreamGetPriority(stream, priority); });
+  return in_stream("cuStreamGetPriority", stream,
+                   [&] { return cudaStreamGetPriority(stream, priority); });
 }
 CUresult cuStreamGetId(CUstream stream, unsigned long long* number) {
-  return in_context("cuStreamGetId", [&] { return cudaStreamGetId(stream, number); });
+  return in_stream("cuStreamGetId", stream, [&] { return cudaStreamGetId(stream, number); });
 }
 CUresult cuStreamGetDevice(CUstream stream, CUdevice* device) {
-  return in_context("cuStreamGetDevice", [&] { return cudaStreamGetDevice(stream, device); });
+  return in_stream("cuStreamGetDevice", stream,
+                   [&] { return cudaStreamGetDevice(stream, device); });
 }
-CUresult cuStreamGetCtx(CUstream, CUcontext* context) {
-  return in_context("cuStreamGetCtx", [&] {
+CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
+  return in_stream("cuStreamGetCtx", stream, [&] {
     if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *context = current_context();
+    *context = current_context() != nullptr ? current_context() : primary_context();
     return CUDA_SUCCESS;
   });
 }
@@ -54,21 +57,21 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* gree
 }
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, std::size_t bytes,
                                 unsigned int flags) {
-  return in_context("cuStreamAttachMemAsync", [&] {
+  return in_stream("cuStreamAttachMemAsync", stream, [&] {
     return cudaStreamAttachMemAsync(stream, pointer_to(address), bytes, flags);
   });
 }
 // A callback is told a success, which has the same number on both sides.
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* user_data,
                              unsigned int flags) {
-  return in_context("cuStreamAddCallback", [&] {
+  return in_stream("cuStreamAddCallback", stream, [&] {
     return cudaStreamAddCallback(stream, reinterpret_cast<cudaStreamCallback_t>(callback),
                                  user_data, flags);
   });
 }
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* user_data) {
-  return in_context("cuLaunchHostFunc",
-                    [&] { return cudaLaunchHostFunc(stream, function, user_data); });
+  return in_stream("cuLaunchHostFunc", stream,
+                   [&] { return cudaLaunchHostFunc(stream, function, user_data); });
 }
 
 // ---- Events ----
@@ -77,57 +80,58 @@ CUresult cuEventCreate(CUevent* event, unsigned int flags) {
   return in_context("cuEventCreate", [&] { return cudaEventCreateWithFlags(event, flags); });
 }
 CUresult cuEventDestroy(CUevent event) {
-  return in_context("cuEventDestroy", [&] { return cudaEventDestroy(event); });
+  return answer("cuEventDestroy", [&] { return cudaEventDestroy(event); });
 }
 CUresult cuEventRecord(CUevent event, CUstream stream) {
-  return in_context("cuEventRecord", [&] { return cudaEventRecord(event, stream); });
+  return in_stream("cuEventRecord", stream, [&] { return cudaEventRecord(event, stream); });
 }
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags) {
-  return in_context("cuEventRecordWithFlags",
-                    [&] { return cudaEventRecordWithFlags(event, stream, flags); });
+  return in_stream("cuEventRecordWithFlags", stream,
+                   [&] { return cudaEventRecordWithFlags(event, stream, flags); });
 }
 CUresult cuEventQuery(CUevent event) {
-  return in_context("cuEventQuery", [&] { return cudaEventQuery(event); });
+  return answer("cuEventQuery", [&] { return cudaEventQuery(event); });
 }
 CUresult cuEventSynchronize(CUevent event) {
-  return in_context("cuEventSynchronize", [&] { return cudaEventSynchronize(event); });
+  return answer("cuEventSynchronize", [&] { return cudaEventSynchronize(event); });
 }
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
-  return in_context("cuEventElapsedTime",
-                    [&] { return cudaEventElapsedTime(milliseconds, start, end); });
+  return answer("cuEventElapsedTime",
+                [&] { return cudaEventElapsedTime(milliseconds, start, end); });
 }
 
 // ---- Graphs, as far as they are captured ----
 
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
-  return in_context("cuStreamBeginCapture", [&] {
+  return in_stream("cuStreamBeginCapture", stream, [&] {
     return cudaStreamBeginCapture(stream, static_cast<cudaStreamCaptureMode>(mode));
   });
 }
 CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  return in_context("cuStreamEndCapture", [&] { return cudaStreamEndCapture(stream, graph); });
+  return in_stream("cuStreamEndCapture", stream,
+                   [&] { return cudaStreamEndCapture(stream, graph); });
 }
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  return in_context("cuStreamIsCapturing", [&] {
+  return in_stream("cuStreamIsCapturing", stream, [&] {
     return cudaStreamIsCapturing(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status));
   });
 }
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph,
                                      unsigned long long flags) {
-  return in_context("cuGraphInstantiate",
-                    [&] { return cudaGraphInstantiateWithFlags(executable, graph, flags); });
+  return answer("cuGraphInstantiate",
+                [&] { return cudaGraphInstantiateWithFlags(executable, graph, flags); });
 }
 CUresult cuGraphUpload(CUgraphExec executable, CUstream stream) {
-  return in_context("cuGraphUpload", [&] { return cudaGraphUpload(executable, stream); });
+  return in_stream("cuGraphUpload", stream, [&] { return cudaGraphUpload(executable, stream); });
 }
 CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
-  return in_context("cuGraphLaunch", [&] { return cudaGraphLaunch(executable, stream); });
+  return in_stream("cuGraphLaunch", stream, [&] { return cudaGraphLaunch(executable, stream); });
 }
 CUresult cuGraphDestroy(CUgraph graph) {
-  return in_context("cuGraphDestroy", [&] { return cudaGraphDestroy(graph); });
+  return answer("cuGraphDestroy", [&] { return cudaGraphDestroy(graph); });
 }
 CUresult cuGraphExecDestroy(CUgraphExec executable) {
-  return in_context("cuGraphExecDestroy", [&] { return cudaGraphExecDestroy(executable); });
+  return answer("cuGraphExecDestroy", [&] { return cudaGraphExecDestroy(executable); });
 }
 
 }  // extern "C"

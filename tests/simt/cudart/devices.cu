@@ -31,6 +31,14 @@ static void properties() {
   char bus[32];
   expect_error(cudaDeviceGetPCIBusId(bus, sizeof bus, 1), cudaSuccess, __LINE__);
   expect_error(cudaDeviceGetByPCIBusId(&current, bus), cudaSuccess, __LINE__);
+  for (const char* const its : {"0:1:0.0", "0000:01:00", "01:0.0"}) {
+    current = -1;
+    expect_error(cudaDeviceGetByPCIBusId(&current, its), cudaSuccess, __LINE__);
+    expect(current == 1, its, __LINE__);
+  }
+  expect_error(cudaDeviceGetByPCIBusId(&current, "1"), cudaErrorInvalidValue, __LINE__);
+  expect_error(cudaDeviceGetByPCIBusId(&current, "0:0:1.0"), cudaErrorInvalidDevice, __LINE__);
+  current = 1;
   expect(current == 1, "which names it", __LINE__);
   expect_error(cudaDeviceCanAccessPeer(&can, 0, 1), cudaSuccess, __LINE__);
   expect(can == 1, "peers", __LINE__);

@@ -53,9 +53,20 @@ def main():
         # NVIDIA's makes machine code; without it the driver is asked.
         assert not hasattr(ctypes.CDLL("libnvJitLink.so.13"), "nvJitLinkCreate")
         call("cuCtxAttach", ctypes.byref(context), 0)
+        event, its = ctypes.c_void_p(), ctypes.c_void_p()
+        call("cuEventCreate", ctypes.byref(event), 0)
+        call("cuEventRecord", event, None)
+        call("cuPointerGetAttribute", ctypes.byref(its), 1, data)
+        assert its.value == context.value
+        # What was made in a context says so: none need be current.
         call("cuCtxPopCurrent_v2", None)
+        call("cuEventSynchronize", event)
+        call("cuModuleGetFunction", ctypes.byref(function), module, b"plus_one")
         call("cuMemFree_v2", data)
         call("cuCtxPushCurrent_v2", context)
+        call("cuCtxSetCacheConfig", 2)
+        call("cuCtxGetCacheConfig", ctypes.byref(device))
+        assert device.value == 2
         call("cuCtxDetach", context)
         call("cuCtxSynchronize")
         call("cuCtxDetach", context)

@@ -116,8 +116,6 @@ def sanitize(programs, file):
     def ask(job):
         case, program, tool = job
         prefix = ["compute-sanitizer", "--tool", tool]
-        if tool == "initcheck":
-            prefix += ["--track-unused-memory", "no"]
         try:
             text = run(case, program, prefix, timeout=40).stdout
         except subprocess.TimeoutExpired:
@@ -125,7 +123,9 @@ def sanitize(programs, file):
         lines = [line.strip("= \n") for line in text.splitlines() if line.startswith("=========")]
         lines = [line for line in lines if line and not line.startswith("COMPUTE-SANITIZER")]
         count = re.search(r"(?:ERROR|RACECHECK) SUMMARY: (.*)", text)
-        if count is None or re.match(r"0 (errors|hazards)", count[1]):
+        if count is None:
+            return f"no answer: {lines[0] if lines else 'nothing'}"
+        if re.match(r"0 (errors|hazards)", count[1]):
             return "-"
         return f"{lines[0]} ({count[1]})"
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "common/simt/machine/decode.hpp"
@@ -89,11 +90,41 @@ struct Point {
 // Along an axis the two texels between which a point lies, and how near it is to the second, in 256 parts.
 struct Between {
   std::int64_t first;
-  double part;
+  int part;
 };
 Between between(float at) {
   const auto fixed = static_cast<std::int64_t>(std::floor((double{at} - 0.5) * 256 + 0.5));
-  return {fixed >> 8, static_cast<double>(fixed & 255) / 256};
+  return {fixed >> 8, static_cast<int>(fixed & 255)};
+}
+
+// Of each corner round a point how much it counts, in 256 parts. What corners have in common along several axes is rounded,
+// the others have the rest: along two axes an H200's weights, along three nearly.
+std::array<int, 8> weights_of(const std::array<Between, 3>& axes, int dimensions) {
+  const auto product = [](int a, int b) { return (a * b + 128) >> 8; };
+  std::array<int, 8> weights{256};
+  const unsigned corners = 1u << dimensions;
+  for (unsigned corner = 1; corner < corners; ++corner) {
+    const unsigned last = std::bit_floor(corner);
+    const int part = axes[static_cast<std::size_t>(std::countr_zero(last))].part;
+    weights[corner] = corner == last ? part : product(weights[corner - last], part);
+  }
+  // So far of all that lie on that side along these axes.
+  for (unsigned axis = 1; axis < corners; axis *= 2) {
+    for (unsigned corner = 0; corner < corners; ++corner) {
+      if ((corner & axis) == 0) weights[corner] -= weights[corner | axis];
+    }
+  }
+  return weights;
+}
+
+// To the nearest float; of two the one farther from zero.
+double as_float(double value) {
+  const auto nearest = static_cast<float>(value);
+  const auto other = std::nextafter(nearest, static_cast<double>(nearest) < value
+                                                 ? std::numeric_limits<float>::infinity()
+                                                 : -std::numeric_limits<float>::infinity());
+  const bool is_tie = value - static_cast<double>(nearest) == static_cast<double>(other) - value;
+  return static_cast<double>(is_tie && std::abs(other) > std::abs(nearest) ? other : nearest);
 }
 
 class Sampler {
@@ -108,6 +139,18 @@ class Sampler {
     // Far beyond any image all is the same, and fits into whole numbers.
     constexpr float kFar = 1 << 28;
     return std::isnan(texels) ? 0 : std::clamp(texels, -kFar, kFar);
+  }
+
+  // Sums of whole numbers are rounded to 16 bits, of halves to a half, of floats to a float.
+  double settled_sum(double sum, std::size_t channel) const {
+    if (image_.values == Values::floating) {
+      if (image_.bits[channel] != 16) return as_float(sum);
+      return static_cast<double>(widen<kF16>(narrow<kF16>(sum, Rounding::away)));
+    }
+    if (image_.is_srgb) return sum;
+    const double most = image_.values == Values::with_sign ? 32767 : 65535;
+    // A sum is so many 256ths of such a number: what it lost as a fraction of 1 is less.
+    return std::floor(sum * most + 0.5 + 1e-6) / most;
   }
 
   std::optional<Texel> texel(const std::array<std::int64_t, 3>& index, std::uint32_t layer) const {
@@ -142,19 +185,17 @@ class Sampler {
     Numbers sum{};
     std::array<Between, 3> axes{};
     for (std::size_t i = 0; i < 3; ++i) axes[i] = between(point.at[i]);
-    for (int corner = 0; corner < 1 << dimensions_; ++corner) {
-      double weight = 1;
+    const std::array<int, 8> weights = weights_of(axes, dimensions_);
+    for (std::size_t corner = 0; corner < std::size_t{1} << dimensions_; ++corner) {
+      if (weights[corner] == 0) continue;
       std::array<std::int64_t, 3> index{};
-      for (int axis = 0; axis < dimensions_; ++axis) {
-        const Between& its = axes[static_cast<std::size_t>(axis)];
-        const bool second = (corner >> axis & 1) != 0;
-        index[static_cast<std::size_t>(axis)] = its.first + (second ? 1 : 0);
-        weight *= second ? its.part : 1 - its.part;
+      for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions_); ++axis) {
+        index[axis] = axes[axis].first + static_cast<std::int64_t>(corner >> axis & 1);
       }
-      if (weight == 0) continue;
       const Numbers its = numbers(texel(index, point.layer));
-      for (std::size_t i = 0; i < 4; ++i) sum[i] += weight * its[i];
+      for (std::size_t i = 0; i < 4; ++i) sum[i] += weights[corner] * its[i];
     }
+    for (std::size_t i = 0; i < 4; ++i) sum[i] = settled_sum(sum[i] / 256, i);
     return sum;
   }
   // One channel of the four texels round a point.

@@ -56,7 +56,9 @@ int bytes_of(Type type) {
 }
 
 Type special_type(std::string_view name) {
-  return name == "%clock64" || name == "%globaltimer" || name == "%gridid" ? Type::u64 : Type::u32;
+  const bool is_wide = name == "%clock64" || name == "%globaltimer" || name == "%gridid" ||
+                       name == "%current_graph_exec" || name.ends_with("_64");
+  return is_wide ? Type::u64 : Type::u32;
 }
 
 bool Instruction::has(std::string_view modifier) const {
@@ -128,13 +130,14 @@ std::vector<const Function*> reachable(const Module& module, const Function& fun
 SharedPlaces shared_places(const Module& module, const Function& kernel) {
   const std::vector<const Function*> reached = reachable(module, kernel);
   SharedPlaces places;
+  const auto is_used = [&](const Variable& one) {
+    return std::any_of(reached.begin(), reached.end(),
+                       [&](const Function* user) { return user->uses(one.name); });
+  };
   const auto add = [&](const std::vector<Variable>& variables) {
     for (const Variable& one : variables) {
       if (one.space != Space::shared || one.bytes == 0 || places.at.contains(one.name)) continue;
-      if (std::none_of(reached.begin(), reached.end(),
-                       [&](const Function* user) { return user->uses(one.name); })) {
-        continue;
-      }
+      if (!is_used(one)) continue;
       const std::uint64_t at = place_behind(places.static_bytes, one.align);
       places.at[one.name] = at;
       places.static_bytes = at + static_cast<std::uint64_t>(one.bytes);
@@ -143,8 +146,14 @@ SharedPlaces shared_places(const Module& module, const Function& kernel) {
   add(kernel.variables);
   add(module.variables);
   for (const Function* const one : reached) add(one->variables);
-  // A program cannot count on more than this, and ptxas gives no more.
-  places.static_bytes = place_behind(places.static_bytes, 16);
+  // What the launch gives begins where the most aligned of the variables may that name it, as ptxas has it.
+  int align = 16;
+  for (const Variable& one : module.variables) {
+    if (one.space == Space::shared && one.bytes == 0 && is_used(one)) {
+      align = std::max(align, one.align);
+    }
+  }
+  places.static_bytes = place_behind(places.static_bytes, align);
   for (const Variable& one : module.variables) {
     if (one.space == Space::shared && one.bytes == 0) places.at[one.name] = places.static_bytes;
   }

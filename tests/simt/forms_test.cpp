@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -837,4 +838,477 @@ TEST_CASE("halves and floats are added atomically, one or two at a time", "[simt
   const Form single(set + ".reg .b16 h; cvt.u16.u32 h, a0; red.shared.add.noftz.f16 [x], h;" + get,
                     {"b32"}, {"b32", "b32"}, variables);
   CHECK(single(std::vector<Values>(kLanes, {0x3c00, 0xffff'4000}))[0][5] == 0xffff'4600);
+}
+
+namespace {
+
+// "add{.u32|.s32} %r1" is two texts; registers in braces, as vectors have them, stay.
+std::vector<std::string> expanded(const std::string& text) {
+  for (std::size_t open = text.find('{'); open != text.npos; open = text.find('{', open + 1)) {
+    const std::size_t close = text.find('}', open);
+    const std::string inside = text.substr(open + 1, close - open - 1);
+    if (inside.find('%') != inside.npos && inside.find('|') == inside.npos) continue;
+    std::vector<std::string> all;
+    for (std::size_t from = 0; from <= inside.size();) {
+      const std::size_t to = std::min(inside.find('|', from), inside.size());
+      const std::string chosen = inside.substr(from, to - from);
+      const std::string one = text.substr(0, open) + chosen + text.substr(close + 1);
+      const std::vector<std::string> further = expanded(one);
+      all.insert(all.end(), further.begin(), further.end());
+      from = to + 1;
+    }
+    return all;
+  }
+  return {text};
+}
+
+// What is said of an instruction that is not known; empty: it is.
+std::string refusal_of(std::string text) {
+  const bool is_parameter =
+      text.starts_with("ld") && text.substr(0, text.find(' ')).find(".param") != text.npos;
+  const std::string address = "[%A]";
+  if (const std::size_t at = text.find(address); at != text.npos) {
+    text.replace(at, address.size(), is_parameter ? "[p]" : "[%d9]");
+  }
+  try {
+    const auto module = ptx::parse(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n"
+        ".visible .entry k(.param .align 16 .b8 p[64]) {\n.reg .pred %p<20>; .reg .b8 %c<20>;\n"
+        ".reg .b16 %h<20>; .reg .b32 %r<40>; .reg .b64 %d<40>; .reg .b128 %q<10>;\n"
+        ".reg .f32 %f<40>; .reg .f64 %e<40>;\n" +
+            text + ";\nret;\n}\n",
+        "form.ptx");
+    machine::decode(*module, *module->function("k"), {});
+    return {};
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+constexpr const char* kPtxForms =
+#include "tests/simt/ptx_forms.inc"
+    ;
+
+}  // namespace
+
+TEST_CASE("what ptxas takes for sm_90a is known", "[simt]") {
+  std::istringstream lines(kPtxForms);
+  int known = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    for (const std::string& one : expanded(line)) {
+      INFO(one);
+      CHECK(refusal_of(one).empty());
+      ++known;
+    }
+  }
+  CHECK(known > 4000);
+}
+
+TEST_CASE("what is not known is refused by its name", "[simt]") {
+  for (const std::string text :
+       {"multimem.ld_reduce.weak.global.add.u32 %r1, [%d1]",
+        "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 "
+        "[%r1], "
+        "[%r2]",
+        "tcgen05.fence::before_thread_sync", "alloca.u64 %d1, %d2",
+        "vadd.u32.u32.u32.sat %r1, %r2, %r3", "vmad.s32.s32.s32.shr7 %r1, %r2, %r3, %r4",
+        "sured.b.add.1d.u32.trap [%d1, {%r1}], %r1",
+        "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16 {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, "
+        "{%r1, %r2}, {%r3, %r4}, {%r1, %r2, %r3, %r4}"}) {
+    const std::string form = text.substr(0, text.find(' '));
+    CHECK(refusal_of(text) == form + ": this form is not known");
+  }
+  CHECK(refusal_of("vadd.s32.s32.s32 %r1.h1, %r2, %r3, %r4") ==
+        "vadd.s32.s32.s32: a result in the upper half of a register");
+  CHECK(refusal_of("add.u32 %r1.b0, %r2, %r3") == "add.u32: a result goes to a register");
+  CHECK(refusal_of("add.u32 %r1, %r2.b0, %r3") == "add.u32: a part of a register");
+}
+
+TEST_CASE("seldom instructions answer as an H200 does", "[simt]") {
+  const struct {
+    const char* text;
+    const char* to;
+    std::vector<std::string> from;
+    Values operands;
+    U64 result;
+  } all[] = {
+      {"fma.rn.oob.f16 d0,a0,a1,a2;", "b16", {"b16", "b16", "b16"}, {0xffe1, 0xfff7, 0x2c6a}, 0x0},
+      {"fma.rn.oob.f16 d0,a0,a1,a2;",
+       "b16",
+       {"b16", "b16", "b16"},
+       {0x101c, 0x317d, 0x3cd0},
+       0x3cd0},
+      {"fma.rn.oob.f16 d0,a0,a1,a2;",
+       "b16",
+       {"b16", "b16", "b16"},
+       {0x3ad9, 0x971a, 0x8574},
+       0x966b},
+      {"fma.rn.oob.f16 d0,a0,a1,a2;", "b16", {"b16", "b16", "b16"}, {0xbdc0, 0x18d, 0x1d}, 0x821e},
+      {"fma.rn.oob.relu.bf16x2 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xfffffff7, 0xb1fdb65d, 0x9738},
+       0x7fff0000},
+      {"fma.rn.oob.relu.bf16x2 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x7f807f80, 0xb35335fd, 0xfffffff7},
+       0x7fff7fff},
+      {"fma.rn.oob.relu.bf16x2 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xba7d6d99, 0xffffffff, 0x7fff},
+       0x7fff7fff},
+      {"fma.rn.oob.relu.bf16x2 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x3af03bc4, 0x1d433, 0x5c8c47d2},
+       0x5c8c0000},
+      {"fma.rn.oob.relu.bf16x2 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xd7403026, 0x50e1f14d, 0xb3ffbd2e},
+       0x0},
+      {"cvt.rmi.bf16.bf16 d0,a0;", "b16", {"b16"}, {0x33ae}, 0x0},
+      {"cvt.rmi.bf16.bf16 d0,a0;", "b16", {"b16"}, {0xb917}, 0xbf80},
+      {"cvt.rmi.bf16.bf16 d0,a0;", "b16", {"b16"}, {0xc5f9}, 0xc5f9},
+      {"cvt.rz.satfinite.f16x2.f32 d0,a0,a1;",
+       "b32",
+       {"f32", "f32"},
+       {0x7f800001, 0xf128b11a},
+       0x7ffffbff},
+      {"cvt.rz.satfinite.f16x2.f32 d0,a0,a1;",
+       "b32",
+       {"f32", "f32"},
+       {0x406ac786, 0x7f7fffff},
+       0x43567bff},
+      {"cvt.rz.satfinite.f16x2.f32 d0,a0,a1;",
+       "b32",
+       {"f32", "f32"},
+       {0x7f800001, 0x3f800000},
+       0x7fff3c00},
+      {"cvt.rn.satfinite.relu.bf16x2.f32 d0,a0,a1;",
+       "b32",
+       {"f32", "f32"},
+       {0xbfd46cb6, 0x821b088d},
+       0x0},
+      {"cvt.rn.satfinite.relu.bf16x2.f32 d0,a0,a1;",
+       "b32",
+       {"f32", "f32"},
+       {0x3c8890aa, 0x4038faa4},
+       0x3c894039},
+      {"cvt.rn.satfinite.relu.bf16x2.f32 d0,a0,a1;",
+       "b32",
+       {"f32", "f32"},
+       {0xa927d6d4, 0xc3388000},
+       0x0},
+      {"cvt.rna.satfinite.tf32.f32 d0,a0;", "b32", {"f32"}, {0x7f800001}, 0x7f7fe000},
+      {"cvt.rna.satfinite.tf32.f32 d0,a0;", "b32", {"f32"}, {0x7f800001}, 0x7f7fe000},
+      {"cvt.rna.satfinite.tf32.f32 d0,a0;", "b32", {"f32"}, {0xffc12345}, 0xffc10000},
+      {"cvt.rna.satfinite.tf32.f32 d0,a0;", "b32", {"f32"}, {0x3fba61e4}, 0x3fba6000},
+      {"cvt.rna.satfinite.tf32.f32 d0,a0;", "b32", {"f32"}, {0x3062449e}, 0x30624000},
+      {"cvt.rna.satfinite.tf32.f32 d0,a0;", "b32", {"f32"}, {0xbba7f495}, 0xbba80000},
+      {"cvt.ftz.f32.bf16 d0,a0;", "f32", {"b16"}, {0xffff}, 0x7fffffff},
+      {"cvt.ftz.f32.bf16 d0,a0;", "f32", {"b16"}, {0x1b}, 0x0},
+      {"cvt.ftz.f32.bf16 d0,a0;", "f32", {"b16"}, {0x5}, 0x0},
+      {"cvt.ftz.f32.bf16 d0,a0;", "f32", {"b16"}, {0xffe8}, 0x7fffffff},
+      {"cvt.ftz.f32.bf16 d0,a0;", "f32", {"b16"}, {0x35d5}, 0x35d50000},
+      {"cvt.ftz.f32.bf16 d0,a0;", "f32", {"b16"}, {0xe66f}, 0xe66f0000},
+      {"cvt.ftz.f32.bf16 d0,a0;", "f32", {"b16"}, {0xb1ff}, 0xb1ff0000},
+      {"cvt.rn.ftz.bf16.f32 d0,a0;", "b16", {"f32"}, {0x7fffff}, 0x0},
+      {"cvt.rn.ftz.bf16.f32 d0,a0;", "b16", {"f32"}, {0x80000001}, 0x8000},
+      {"cvt.rn.ftz.bf16.f32 d0,a0;", "b16", {"f32"}, {0x7f7fffff}, 0x7f80},
+      {"cvt.rn.ftz.bf16.f32 d0,a0;", "b16", {"f32"}, {0x3d22a142}, 0x3d23},
+      {"cvt.rn.ftz.bf16.f32 d0,a0;", "b16", {"f32"}, {0x4f000000}, 0x4f00},
+      {"cvt.pack.sat.s4.s32.b32 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x21bb2, 0xb0c0bd6a, 0x18},
+       0x1878},
+      {"cvt.pack.sat.s4.s32.b32 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x9978da5d, 0xa849b543, 0x80000001},
+       0x188},
+      {"cvt.pack.sat.s4.s32.b32 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xb6a73504, 0x7ba1a7a4, 0xa323716a},
+       0x23716a87},
+      {"cvt.pack.sat.u2.s32.b32 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x22b90, 0xffffffeb, 0x27},
+       0x27c},
+      {"cvt.pack.sat.u2.s32.b32 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x25, 0x23d90d8b, 0x2825f},
+       0x2825ff},
+      {"cvt.pack.sat.u2.s32.b32 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x5b8ad69c, 0x6, 0xfffffff3},
+       0xffffff3f},
+      {"vadd4.s32.u32.s32.sat d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x11, 0x7cb6726c, 0xbfc637c3},
+       0x7cb6727d},
+      {"vadd4.s32.u32.s32.sat d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xffff, 0x2a2c, 0x9ea22c75},
+       0x7f7f},
+      {"vadd4.s32.u32.s32.sat d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x1, 0x384dba6c, 0x775c},
+       0x384dba6d},
+      {"vsub2.u32.u32.u32.add d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x610b2d1e, 0x1ce2, 0x9},
+       0x7150},
+      {"vsub2.u32.u32.u32.add d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x5b486831, 0xffffffe9, 0x7d1ec8e7},
+       0x7d1d8c78},
+      {"vsub2.u32.u32.u32.add d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x47a11ced, 0xe718, 0x80000000},
+       0x7fff7d76},
+      {"vavrg4.s32.s32.s32 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x3089c, 0x20, 0x7f807f80},
+       0x204de},
+      {"vavrg4.s32.s32.s32 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x969b5117, 0x14, 0xbc9a34c6},
+       0xcbcd2916},
+      {"vavrg4.s32.s32.s32 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xffffffda, 0x949414ad, 0xe22eb8a0},
+       0xc9c90ac3},
+      {"vabsdiff2.u32.s32.u32.sat d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x630b2601, 0x36783f63, 0xbcd73055},
+       0x2c931962},
+      {"vabsdiff2.u32.s32.u32.sat d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xab933e0d, 0xffffffe3, 0x11},
+       0xffffc1d6},
+      {"vabsdiff2.u32.s32.u32.sat d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xda465e47, 0xa, 0x256eb152},
+       0x25ba5e3d},
+      {"vset4.s32.s32.ge.add d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x80808080, 0x1, 0x5ec9a727},
+       0x5ec9a727},
+      {"vset4.s32.s32.ge.add d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x10000, 0xba67d52d, 0x1a},
+       0x1c},
+      {"vset4.s32.s32.ge.add d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xc95a8432, 0xff80ff80, 0xed882c0},
+       0xed882c2},
+      {"vset2.u32.s32.lt.add d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x3ac83757, 0xfffffffb, 0xe3141d99},
+       0xe3141d99},
+      {"vset2.u32.s32.lt.add d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xd6e8bdaf, 0x42f0ae2f, 0x6aa5936d},
+       0x6aa5936d},
+      {"vset2.u32.s32.lt.add d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xb49afe4d, 0xc7489b84, 0xfab7ae54},
+       0xfab7ae54},
+      {"vmad.s32.s32.s32.po d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xf37fb2a3, 0xffffffd9, 0x29f33478},
+       0x117efda4},
+      {"vmad.s32.s32.s32.po d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xa2ec6055, 0xfffffff3, 0xb8103b4e},
+       0x720f56fe},
+      {"vmad.s32.s32.s32.po d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x3ed5f2de, 0x7cb3295f, 0x35d5e134},
+       0x245a8f97},
+      {"vabsdiff.s32.s32.s32.min d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xffffffff, 0xff00ff, 0x2},
+       0x2},
+      {"vabsdiff.s32.s32.s32.min d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x7fff, 0xbf3329b5, 0x7f7f7f7f},
+       0x40cd564a},
+      {"vabsdiff.s32.s32.s32.min d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x25d83059, 0xbc6ab722, 0xff00ff},
+       0xff00ff},
+      {"vadd.s32.s32.s32.max d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xa38fc264, 0x3a44c399, 0xbe89dede},
+       0xddd485fd},
+      {"vadd.s32.s32.s32.max d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xb7183daa, 0x9d5aa4a4, 0xffffffed},
+       0x5472e24e},
+      {"vadd.s32.s32.s32.max d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x3b45352a, 0x26, 0x988da269},
+       0x3b453550},
+      {"vshl.u32.u32.u32.clamp.min d0,a0.b3,a1.b0,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xffffffd8, 0xe2a4671, 0xe1ed150a},
+       0xe1ed150a},
+      {"vshl.u32.u32.u32.clamp.min d0,a0.b3,a1.b0,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x6624119d, 0x64b88329, 0x3ed5f2de},
+       0x3ed5f2de},
+      {"vshl.u32.u32.u32.clamp.min d0,a0.b3,a1.b0,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xfefc889d, 0xfffffff1, 0x41b158cd},
+       0x41b158cd},
+      {"vshr.s32.u32.u32.wrap.add d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x33d0bf5f, 0x5456029b, 0x68c757fd},
+       0x68c75803},
+      {"vshr.s32.u32.u32.wrap.add d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x23, 0xcee1f96b, 0x31023e2e},
+       0x31023e2e},
+      {"vshr.s32.u32.u32.wrap.add d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xaed12f17, 0xc0e3938c, 0xb7f73585},
+       0xb8022297},
+      {"vmin4.s32.u32.s32 d0.b20,a0.b7120,a1.b0123,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xcb9c8f87, 0x27f2, 0x6f2b990},
+       0x68fb9cb},
+      {"vmin4.s32.u32.s32 d0.b20,a0.b7120,a1.b0123,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xffffffec, 0x10c31, 0xffffffe5},
+       0xffffffff},
+      {"vmin4.s32.u32.s32 d0.b20,a0.b7120,a1.b0123,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x1, 0xbee1e80a, 0x73ef4b18},
+       0x73004b00},
+      {"fns.b32 d0,a0,a1,a2;", "b32", {"b32", "b32", "b32"}, {0x34934e1e, 0x23, 0x80000000}, 0x0},
+      {"fns.b32 d0,a0,a1,a2;", "b32", {"b32", "b32", "b32"}, {0x80000001, 0xcbc9, 0x80000000}, 0x0},
+      {"fns.b32 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x37bbb, 0xdac71729, 0x11316},
+       0xffffffff},
+      {"fns.b32 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0x13, 0x34293, 0xfffffffc},
+       0xffffffff},
+      {"fns.b32 d0,a0,a1,a2;",
+       "b32",
+       {"b32", "b32", "b32"},
+       {0xffffffdd, 0x3dd93c6c, 0x2},
+       0xffffffff},
+  };
+  for (const auto& one : all) {
+    INFO(one.text);
+    CHECK(Form(one.text, {one.to}, one.from).of(one.operands) == one.result);
+  }
+}
+
+// Of sparse A a quad's first lane has the words of its row, the second those of the row eight below.
+TEST_CASE("a sparse product is that of the whole matrix", "[simt]") {
+  std::mt19937 random(halo::test::seed());
+  std::vector<Values> sparse, whole;
+  constexpr U32 kGroups[] = {0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110};
+  U32 a[16][16], places[16], b[32][8], c[16][8];
+  for (auto& row : a) {
+    for (U32& one : row) one = random() & 255;
+  }
+  for (auto& row : b) {
+    for (U32& one : row) one = random() & 255;
+  }
+  for (auto& row : c) {
+    for (U32& one : row) one = static_cast<U32>(random());
+  }
+  U32 dense[16][32] = {};
+  for (int row = 0; row < 16; ++row) {
+    places[row] = 0;
+    for (int group = 0; group < 8; ++group) {
+      const U32 its = kGroups[random() % 6];
+      places[row] |= its << 4 * group;
+      dense[row][4 * group + static_cast<int>(its & 3)] = a[row][2 * group];
+      dense[row][4 * group + static_cast<int>(its >> 2)] = a[row][2 * group + 1];
+    }
+  }
+  const auto word = [](const U32* from) {
+    return U64{from[0] | from[1] << 8 | from[2] << 16 | from[3] << 24};
+  };
+  for (int lane = 0; lane < 32; ++lane) {
+    const int row = lane / 4, in_quad = lane % 4;
+    U32 column[32];
+    for (int k = 0; k < 32; ++k) column[k] = b[k][row];
+    const Values right = {word(column + 4 * in_quad), word(column + 16 + 4 * in_quad)};
+    const Values start = {c[row][2 * in_quad], c[row][2 * in_quad + 1], c[row + 8][2 * in_quad],
+                          c[row + 8][2 * in_quad + 1]};
+    Values one = {word(a[row] + 4 * in_quad), word(a[row + 8] + 4 * in_quad)};
+    one.insert(one.end(), right.begin(), right.end());
+    one.insert(one.end(), start.begin(), start.end());
+    one.push_back(in_quad == 0 ? places[row] : in_quad == 1 ? places[row + 8] : random());
+    sparse.push_back(one);
+    Values other = {word(dense[row] + 4 * in_quad), word(dense[row + 8] + 4 * in_quad),
+                    word(dense[row] + 16 + 4 * in_quad), word(dense[row + 8] + 16 + 4 * in_quad)};
+    other.insert(other.end(), right.begin(), right.end());
+    other.insert(other.end(), start.begin(), start.end());
+    whole.push_back(other);
+  }
+  const std::vector<std::string> four(4, "b32");
+  const Form product(
+      "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+      "{d0, d1, d2, d3}, {a0, a1}, {a2, a3}, {a4, a5, a6, a7}, a8, 0;",
+      four, std::vector<std::string>(9, "b32"));
+  const Form same(
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+      "{d0, d1, d2, d3}, {a0, a1, a2, a3}, {a4, a5}, {a6, a7, a8, a9};",
+      four, std::vector<std::string>(10, "b32"));
+  CHECK(product(sparse) == same(whole));
 }

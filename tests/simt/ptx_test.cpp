@@ -277,8 +277,8 @@ TEST_CASE("a jump through a table knows its labels") {
 TEST_CASE("a part of a register is no mistake of the text") {
   const auto module = read_body(".reg .b32 %r<3>; vadd.s32.u32.u32 %r0, %r1.b1, %r2.h0; ret;");
   const Operand& part = function(*module).body[0].operands[1];
-  CHECK(part.kind == Kind::symbol);
-  CHECK(part.name == "%r1.b1");
+  CHECK(part.kind == Kind::reg);
+  CHECK(part.name == "b1");
 }
 
 TEST_CASE("a mistake is told with its line") {

@@ -163,10 +163,6 @@ const char* advice(Hazard hazard, Remedy remedy) {
         return "The first coordinate, times the size of an element, must be a multiple of 16: a "
                "GPU stops there with an illegal instruction.";
       }
-      if (remedy == Remedy::matrix) {
-        return "Let it begin at a multiple of 1024 bytes with the swizzle of 128, of 512 with 64, "
-               "of 256 with 32, and leave the descriptor's base offset zero.";
-      }
       return "A GPU needs an address that is a multiple of the access's size; use a narrower type "
              "here.";
     case Hazard::invalid_address:
@@ -244,6 +240,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
       if (remedy == Remedy::tensor_map) {
         return "Numbers have add, min, max, inc and dec, whole numbers and, or and xor besides.";
       }
+      if (remedy == Remedy::tensor_box) {
+        return "A GPU stops there with an illegal instruction: begin at a pixel of the box, from "
+               "its lower corner to its upper one, and let the offsets lead beyond.";
+      }
       if (remedy == Remedy::bulk) {
         return "A copy in bulk moves a multiple of 16 bytes, from and to addresses that are "
                "multiples of 16, and its barrier lies in the block that it goes to.";
@@ -271,6 +271,11 @@ const char* advice(Hazard hazard, Remedy remedy) {
       return "A launch with programmatic stream serialization may begin before the one before it "
              "has ended: call cudaGridDependencySynchronize() first.";
     case Hazard::missing_fence:
+      if (remedy == Remedy::products) {
+        return "Call wgmma.fence between what writes accumulators, or registers of A, and the "
+               "first "
+               "wgmma that has them: ptxas adds one only where it sees it, and says so (C7519).";
+      }
       return "A GPU may make this access before it has read the lock or flag that allows it: put a "
              "__threadfence() between the two.";
     case Hazard::unordered_stores:

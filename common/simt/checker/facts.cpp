@@ -53,12 +53,12 @@ void for_each_register(const Operand& operand, Visit visit) {
 }
 
 bool sends(const Instruction& one) {
-  return (one.opcode == "st" && one.has("async")) ||
+  return (is_any(one.opcode, {"st", "red"}) && one.has("async")) ||
          (is_bulk(one) && one.has("mbarrier::complete_tx::bytes"));
 }
 
 Strength strength_of(const Instruction& one) {
-  if (sends(one)) return Strength::weak;
+  if (sends(one)) return one.opcode == "red" ? Strength::relaxed : Strength::weak;
   if (one.opcode == "mbarrier" || one.has("mbarrier")) {
     if (one.has("init") || one.has("inval")) return Strength::weak;
     if (one.has("relaxed")) return Strength::relaxed;

@@ -68,9 +68,10 @@ enum class Remedy : std::uint8_t {
   fence,              // what is handed on without a fence
   function,           // a call through a pointer
   whole_group,        // a deadlock in an instruction of four warps
-  matrix,             // where a matrix of theirs lies
+  products,           // registers of them, which a fence hands over
   bulk,               // a copy in bulk
   tensor_map,         // what it goes by
+  tensor_box,         // and where pixels of it begin
   bulk_load,          // what it brings is used too early
   bulk_reuse,         // it brings something to where others may still read
   bulk_source,        // what it takes is overwritten too early

@@ -363,12 +363,16 @@ void LaunchCheck::meaningless(const machine::Warp& warp, const machine::Step& st
     std::string_view what;
     Hazard hazard;
     const char* text;
+    Remedy remedy = Remedy::none;
   };
   static constexpr Told kTold[] = {
       {"undefined_shuffle", Hazard::undefined_shuffle,
        "reads the value of a lane that has ended, or that nobody is"},
       {"unfinished_product", Hazard::unfinished_product,
        "uses a result of a wgmma, or overwrites a register of it, before it has waited for it"},
+      {"unfenced_product", Hazard::missing_fence,
+       "begins a wgmma whose registers were written without a wgmma.fence after it",
+       Remedy::products},
       {"division_by_zero", Hazard::division_by_zero, "divides an integer by zero"},
       {"foreign_mask", Hazard::warp_deadlock,
        "gives a warp operation a mask that does not name its own lane"},
@@ -379,7 +383,7 @@ void LaunchCheck::meaningless(const machine::Warp& warp, const machine::Step& st
     check_of(*warp.block)
         .report(told.hazard, step.site,
                 warp.index * machine::kLanes + static_cast<unsigned>(std::countr_zero(rest)),
-                told.text);
+                told.text, -1, {}, told.remedy);
   }
 }
 

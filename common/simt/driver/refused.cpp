@@ -233,7 +233,6 @@ CUresult cuStreamWriteValue64_v2() { return refuse(__func__); }
 CUresult cuSurfObjectGetResourceDesc() { return refuse(__func__); }
 CUresult cuSurfRefGetArray() { return refuse(__func__); }
 CUresult cuSurfRefSetArray() { return refuse(__func__); }
-CUresult cuTensorMapEncodeIm2col() { return refuse(__func__); }
 CUresult cuTensorMapEncodeIm2colWide() { return refuse(__func__); }
 CUresult cuTexObjectGetResourceDesc() { return refuse(__func__); }
 CUresult cuTexObjectGetResourceViewDesc() { return refuse(__func__); }

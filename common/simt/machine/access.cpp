@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <span>
 
 #include "common/simt/machine/decode.hpp"
+#include "common/simt/machine/floating.hpp"
 #include "common/simt/machine/grid.hpp"
 #include "common/simt/machine/lanes.hpp"
 #include "common/simt/machine/rounding.hpp"
@@ -303,6 +305,15 @@ WarpAccess::Space space_of(Window window) {
 
 namespace {
 
+__extension__ using Wide = unsigned __int128;
+
+// How a cache should treat an access, as its last operand says, changes nothing of what it does.
+ptx::Instruction without_policy(const ptx::Instruction& one) {
+  ptx::Instruction its = one;
+  if (one.has("L2::cache_hint") && !its.operands.empty()) its.operands.pop_back();
+  return its;
+}
+
 // A load or store of all lanes, of one value or of neighbours, in one piece of the memory that it names: what most are.
 struct Usual {
   Addresses64 addresses;
@@ -501,6 +512,8 @@ Execute mover(int bytes, std::size_t count, bool is_named) {
       return of.template operator()<std::uint16_t>();
     case 4:
       return of.template operator()<std::uint32_t>();
+    case 16:
+      return &move_others<Wide, Address, is_load>;
     default:
       return of.template operator()<std::uint64_t>();
   }
@@ -537,7 +550,8 @@ Execute parameter_loader(int bytes) {
 
 // ld.space.v4.type {d...}, [a]; st.space.v4.type [a], {b...};
 template <bool loads>
-void build_move(Decoder& decoder, const ptx::Instruction& one) {
+void build_move(Decoder& decoder, const ptx::Instruction& written) {
+  const ptx::Instruction one = without_policy(written);
   if (one.operands.size() != 2) decoder.refuse("another number of operands than known here");
   const Operand& address = one.operands[loads ? 1 : 0];
   const Operand& values = one.operands[loads ? 0 : 1];
@@ -609,8 +623,80 @@ const Step* atomic(const Step* step, Warp& warp) {
                    &combine_lanes<T, Operation>);
 }
 
+// Neighbours of one lane, each by itself.
+template <class T, class Operation>
+void combine_vectors(const Step* step, Warp& warp, const Places& places,
+                     const memory::WarpAddresses& lanes) {
+  each_lane(lanes.mask, [&](std::size_t lane) {
+    for (std::uint32_t i = 0; i < step->count; ++i) {
+      std::byte* const its = places.of(lanes, lane) + i * sizeof(T);
+      const auto slot = static_cast<std::uint32_t>(i * sizeof(T) * kLanes);
+      const T b = warp.values<const T>(step->from[0] + slot)[lane];
+      T old;
+      std::memcpy(&old, its, sizeof old);
+      const T made = Operation{}(old, b, b);
+      std::memcpy(its, &made, sizeof made);
+      warp.values<T>(step->to + slot)[lane] = old;
+    }
+  });
+}
+template <class T, class Operation>
+const Step* atomic_of_vectors(const Step* step, Warp& warp) {
+  return access_by(step, warp, WarpAccess::Kind::atomic, static_cast<int>(sizeof(T)) * step->count,
+                   &combine_vectors<T, Operation>);
+}
+
+// atom.op.v4.type {d...}, [a], {b...}: the values lie one behind the other, in registers of their own.
+void build_atomic_of_vectors(Decoder& decoder, const ptx::Instruction& one, Execute run) {
+  const bool keeps = one.opcode == "atom";
+  const std::size_t address = keeps ? 1 : 0;
+  const int bytes = bytes_of(one.type());
+  const Type type = bytes == 2 ? Type::b16 : Type::b32;
+  if (one.operands.size() != address + 2 || one.operands.back().kind != Operand::Kind::vector) {
+    decoder.refuse("another number of operands than known here");
+  }
+  const std::vector<Operand>& values = one.operands.back().parts;
+  const auto block = [&] {
+    const std::uint32_t first = decoder.fresh(bytes);
+    for (std::size_t i = 1; i < values.size(); ++i) decoder.fresh(bytes);
+    return first;
+  };
+  const auto slot = [&](std::uint32_t first, std::size_t i) {
+    return first + static_cast<std::uint32_t>(i) * static_cast<std::uint32_t>(bytes * kLanes);
+  };
+  const auto copy = [&](std::uint32_t from, std::uint32_t to) {
+    Step& step = decoder.emit(resize(bytes, bytes, false));
+    step.from[0] = from;
+    step.to = to;
+  };
+  const Decoder::Address at = decoder.address(one.operands[address]);
+  const std::uint32_t from = block(), to = block();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    copy(decoder.source(values[i], type), slot(from, i));
+  }
+  Step& step = decoder.emit(run);
+  step.window = window_named(decoder, one, one.operands[address]);
+  step.order = order_of(one, Order::relaxed);
+  step.scope = scope_of(one);
+  step.keeps = keeps;
+  step.count = static_cast<std::uint8_t>(values.size());
+  step.to = to;
+  step.from[0] = from;
+  step.from[kAddress] = at.base;
+  step.offset = at.offset;
+  if (!keeps) return;
+  const std::vector<Operand>& results = one.operands[0].parts;
+  if (results.size() != values.size()) decoder.refuse("as many results as values");
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    copy(slot(to, i), decoder.destination(results[i], type));
+  }
+  decoder.finish();
+}
+
 // atom.op.type d, [a], b[, c]; and red, which keeps nothing.
-void build_atomic(Decoder& decoder, const ptx::Instruction& one, Execute run) {
+void build_atomic(Decoder& decoder, const ptx::Instruction& written, Execute run) {
+  const ptx::Instruction one = without_policy(written);
+  if (one.has("async")) return build_async_reduction(decoder, one, run);
   const bool keeps = one.opcode == "atom";
   const std::size_t address = keeps ? 1 : 0;
   if (one.operands.size() < address + 2 || one.operands.size() > address + 3) {
@@ -633,6 +719,7 @@ void build_atomic(Decoder& decoder, const ptx::Instruction& one, Execute run) {
   step.from[1] = c;
   step.from[kAddress] = at.base;
   step.offset = at.offset;
+  decoder.finish();
 }
 
 void add_atomic_rows(std::vector<Form>& forms, const std::string& operation,
@@ -642,11 +729,31 @@ void add_atomic_rows(std::vector<Form>& forms, const std::string& operation,
   // CUDA's own headers also write the operation first: atom.add.release.gpu.u32.
   const std::size_t dot = operation.find_first_of(".[");
   const std::string name = "." + operation.substr(0, dot);
-  const std::string type = operation.substr(dot);
-  for (const std::string& tail :
-       {order + space + "[.cta|.cluster|.gpu|.sys]" + name + type, name + order + space + type}) {
+  const std::string hint = "[.L2::cache_hint]";
+  const std::size_t last = operation.rfind('.');
+  const std::string type = operation.substr(dot, last - dot) + hint + operation.substr(last);
+  for (const std::string& tail : {order + space + "[.cta|.cluster|.gpu|.sys]" + hint + name + type,
+                                  name + order + space + type}) {
     add_built(forms, "atom" + tail, build);
     add_built(forms, "red" + tail, build);
+  }
+  add_built(forms,
+            "red.async[.relaxed][.cluster].shared::cluster.mbarrier::complete_tx::bytes" + name +
+                operation.substr(dot),
+            build);
+}
+template <class T, class Operation>
+void add_atomic_of_vectors(std::vector<Form>& forms, const std::string& operation,
+                           const std::string& type, Operation) {
+  const std::string order = "[.relaxed|.acquire|.release|.acq_rel][.cta|.cluster|.gpu|.sys]";
+  const std::string vector = "(.v2|.v4|.v8)." + type;
+  for (const std::string& tail : {"." + operation + vector, vector + "." + operation}) {
+    for (const std::string opcode : {"atom", "red"}) {
+      add_built(forms, opcode + order + ".global" + tail,
+                [](Decoder& decoder, const ptx::Instruction& one) {
+                  build_atomic_of_vectors(decoder, one, &atomic_of_vectors<T, Operation>);
+                });
+    }
   }
 }
 template <class T, class Operation>
@@ -678,14 +785,38 @@ std::uint16_t sum_of_halves(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::uint16_t>(
       narrow<format>(multiply_add_to_odd(its, 1, other), Rounding::nearest));
 }
+// The lesser or greater of two; a number where the other is none, and of zeros the one that its sign makes so.
+template <Format format, bool is_greater>
+std::uint16_t choice_of_halves(std::uint32_t a, std::uint32_t b) {
+  const float its = widen<format>(a & 0xffff), other = widen<format>(b & 0xffff);
+  std::uint32_t chosen = 0;
+  if (its != its) {
+    chosen = other != other ? format.nan() : b;
+  } else if (other != other) {
+    chosen = a;
+  } else if (its == other) {
+    chosen = is_greater ? a & b : a | b;
+  } else {
+    chosen = (its > other) == is_greater ? a : b;
+  }
+  return static_cast<std::uint16_t>(chosen);
+}
+template <class T, std::uint16_t (*combine)(std::uint32_t, std::uint32_t)>
+T each_half(T old, T b) {
+  std::uint32_t made = combine(old, b);
+  if constexpr (sizeof(T) == 4) made |= std::uint32_t{combine(old >> 16, b >> 16)} << 16;
+  return static_cast<T>(made);
+}
 template <Format format, class T>
-void add_half_atomic(std::vector<Form>& forms, const std::string& operation) {
-  add_atomic<T>(forms, operation, [](T old, T b, T) {
-    std::uint32_t sum = sum_of_halves<format>(old, b);
-    if constexpr (sizeof(T) == 4) {
-      sum |= std::uint32_t{sum_of_halves<format>(old >> 16, b >> 16)} << 16;
-    }
-    return static_cast<T>(sum);
+void add_half_atomic(std::vector<Form>& forms, const std::string& type) {
+  const auto sum = [](T old, T b, T) { return each_half<T, &sum_of_halves<format>>(old, b); };
+  add_atomic<T>(forms, "add.noftz." + type, sum);
+  add_atomic_of_vectors<T>(forms, "add.noftz", type, sum);
+  add_atomic_of_vectors<T>(forms, "min.noftz", type, [](T old, T b, T) {
+    return each_half<T, &choice_of_halves<format, false>>(old, b);
+  });
+  add_atomic_of_vectors<T>(forms, "max.noftz", type, [](T old, T b, T) {
+    return each_half<T, &choice_of_halves<format, true>>(old, b);
   });
 }
 
@@ -696,11 +827,15 @@ void add_memory_forms(std::vector<Form>& forms) {
       "[.v2|.v4](.b8|.b16|.b32|.b64|.u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64|.f32|.f64)";
   const std::string spaces =
       "[.global|.shared|.shared::cta|.shared::cluster|.const|.local|.param|.param::entry]";
-  const std::string order = "[.weak|.volatile|.relaxed|.acquire|.release][.cta|.cluster|.gpu|.sys]";
+  const std::string order =
+      "[.mmio][.weak|.volatile|.relaxed|.acquire|.release][.cta|.cluster|.gpu|.sys]";
   const std::string caches =
-      "[.ca|.cg|.cs|.lu|.cv|.wb|.wt][.nc]"
+      "[.nc][.ca|.cg|.cs|.lu|.cv|.wb|.wt][.nc]"
       "[.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate]"
-      "[.L2::64B|.L2::128B|.L2::256B]";
+      "[.L2::cache_hint][.L2::64B|.L2::128B|.L2::256B]";
+  add_built(forms, "ldu[.global]" + types, &build_move<true>);
+  add_built(forms, "ld" + order + spaces + caches + ".b128", &build_move<true>);
+  add_built(forms, "st" + order + spaces + caches + ".b128", &build_move<false>);
   add_built(forms, "ld" + order + spaces + caches + types, &build_move<true>);
   add_built(forms, "st" + order + spaces + caches + types, &build_move<false>);
   using U32 = std::uint32_t;
@@ -719,12 +854,21 @@ void add_memory_forms(std::vector<Form>& forms) {
   add_atomic<U32>(forms, "inc.u32", [](U32 old, U32 b, U32) { return old >= b ? 0 : old + 1; });
   add_atomic<U32>(forms, "dec.u32",
                   [](U32 old, U32 b, U32) { return old == 0 || old > b ? b : old - 1; });
-  add_atomic<float>(forms, "add[.rn].f32", [](float old, float b, float) { return old + b; });
-  add_atomic<double>(forms, "add[.rn].f64", [](double old, double b, double) { return old + b; });
-  add_half_atomic<kF16, std::uint16_t>(forms, "add.noftz.f16");
-  add_half_atomic<kF16, U32>(forms, "add.noftz.f16x2");
-  add_half_atomic<kBf16, std::uint16_t>(forms, "add.noftz.bf16");
-  add_half_atomic<kBf16, U32>(forms, "add.noftz.bf16x2");
+  add_atomic<Wide>(forms, "exch.b128", [](Wide, Wide b, Wide) { return b; });
+  add_atomic<Wide>(forms, "cas.b128", [](Wide old, Wide b, Wide c) { return old == b ? c : old; });
+  const auto sum = [](float old, float b, float) { return settled(old + b); };
+  add_atomic<float>(forms, "add[.rn].f32", sum);
+  // Those of several floats are made elsewhere than others: numbers below the normal ones are zeros there.
+  add_atomic_of_vectors<float>(forms, "add", "f32", [](float old, float b, float) {
+    return settled(Flushed<std::plus<>>{}(old, b));
+  });
+  // What is no number stays as it is.
+  add_atomic<double>(forms, "add[.rn].f64",
+                     [](double old, double b, double) { return old != old ? old : old + b; });
+  add_half_atomic<kF16, std::uint16_t>(forms, "f16");
+  add_half_atomic<kF16, U32>(forms, "f16x2");
+  add_half_atomic<kBf16, std::uint16_t>(forms, "bf16");
+  add_half_atomic<kBf16, U32>(forms, "bf16x2");
   add_atomic<std::uint16_t>(
       forms, "cas.b16",
       [](std::uint16_t old, std::uint16_t b, std::uint16_t c) { return old == b ? c : old; });
@@ -737,7 +881,7 @@ void add_memory_forms(std::vector<Form>& forms) {
     step.order = order_of(one, Order::sc);
     step.scope = one.has("gl") ? Scope::gpu : scope_of(one);
   };
-  add_built(forms, "membar(.cta|.gl|.sys)", fence);
+  add_built(forms, "membar(.cta|.gl|.sys|.proxy)[.alias]", fence);
   add_built(forms, "fence.mbarrier_init.release.cluster", fence);
   add_built(forms, "fence.proxy(.alias|.async)[.global|.shared::cta|.shared::cluster]", fence);
   add_built(forms,
@@ -745,6 +889,10 @@ void add_memory_forms(std::vector<Form>& forms) {
             "(.sync_restrict::shared::cta|.sync_restrict::shared::cluster).cluster",
             fence);
   add_built(forms, "fence.proxy.tensormap::generic(.acquire|.release)(.cta|.cluster|.gpu|.sys)",
+            fence);
+  add_built(forms,
+            "fence(.acquire|.release)"
+            "(.sync_restrict::shared::cta|.sync_restrict::shared::cluster).cluster",
             fence);
   add_built(forms, "fence[.sc|.acq_rel|.acquire|.release](.cta|.gpu|.sys|.cluster)", fence);
 }

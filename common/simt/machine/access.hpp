@@ -98,6 +98,9 @@ const Step* access(const Step* step, Warp& warp, WarpAccess::Kind kind, int byte
              : nullptr;
 }
 
+/// red.async [a], b, [mbarrier]: `run` on memory of a block of the cluster, whose bytes arrive at a barrier there.
+void build_async_reduction(Decoder& decoder, const ptx::Instruction& one, Execute run);
+
 Window window_named(const Decoder& decoder, const ptx::Instruction& one,
                     const ptx::Operand& address);
 Order order_of(const ptx::Instruction& one, Order usual);

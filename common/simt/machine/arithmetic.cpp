@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 
+#include "common/simt/machine/decode.hpp"
 #include "common/simt/machine/forms.hpp"
 #include "common/simt/machine/grid.hpp"
 #include "common/simt/machine/lanes.hpp"
@@ -226,6 +227,52 @@ void add_counts(std::vector<Form>& forms) {
   }
 }
 
+// Of each bit of a, b and c what a table of eight bits has.
+struct Lookup {
+  std::uint32_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                           std::uint32_t table) const {
+    std::uint32_t result = 0;
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      if ((table >> i & 1) == 0) continue;
+      result |= ((i & 4) != 0 ? a : ~a) & ((i & 2) != 0 ? b : ~b) & ((i & 1) != 0 ? c : ~c);
+    }
+    return result;
+  }
+};
+// lop3.or.b32 d|p, a, b, c, table, q: p, whether there is a bit, or q.
+template <bool is_or>
+const Step* test_lookup(const Step* step, Warp& warp) {
+  const std::uint32_t* const value = warp.values<const std::uint32_t>(step->from[0]);
+  std::uint32_t bits = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    bits |= static_cast<std::uint32_t>(value[lane] != 0) << lane;
+  }
+  const std::uint32_t other = warp.predicate(step->from[1]) ^ (step->keeps ? 0 : kAllLanes);
+  bits = is_or ? bits | other : bits & other;
+  std::uint32_t& to = warp.predicate(step->to);
+  to = (to & ~warp.active) | (bits & warp.active);
+  return step + 1;
+}
+void build_lop3_and_test(Decoder& decoder, const ptx::Instruction& one) {
+  if (one.operands.size() != 6 || one.operands[0].kind != ptx::Operand::Kind::pair) {
+    decoder.refuse("another number of operands than known here");
+  }
+  std::uint32_t from[4] = {};
+  for (std::size_t i = 0; i < 4; ++i) from[i] = decoder.source(one.operands[i + 1], Type::b32);
+  const std::uint32_t other = decoder.source(one.operands[5], Type::pred);
+  const std::uint32_t value = decoder.destination(one.operands[0].parts[0], Type::b32);
+  const std::uint32_t holds = decoder.destination(one.operands[0].parts[1], Type::pred);
+  using U32 = std::uint32_t;
+  Step& lookup = decoder.emit(&map_lanes<Lookup, U32, U32, U32, U32, U32>);
+  std::copy(std::begin(from), std::end(from), std::begin(lookup.from));
+  lookup.to = value;
+  Step& test = decoder.emit(one.has("or") ? &test_lookup<true> : &test_lookup<false>);
+  test.from[0] = value;
+  test.from[1] = other;
+  test.keeps = !one.operands[5].negated;
+  test.to = holds;
+}
+
 void add_words(std::vector<Form>& forms) {
   words<2>(forms, "and", [](auto a, auto b) { return static_cast<decltype(a)>(a & b); });
   words<2>(forms, "or", [](auto a, auto b) { return static_cast<decltype(a)>(a | b); });
@@ -294,18 +341,8 @@ void add_words(std::vector<Form>& forms) {
   forms.push_back({.pattern = "lop3.b32",
                    .to = Type::b32,
                    .from = {Type::b32, Type::b32, Type::b32, Type::b32},
-                   .run = [](const Step* step, Warp& warp) {
-                     const auto operation = [](U32 a, U32 b, U32 c, U32 table) {
-                       U32 result = 0;
-                       for (U32 i = 0; i < 8; ++i) {
-                         if ((table >> i & 1) == 0) continue;
-                         result |= ((i & 4) != 0 ? a : ~a) & ((i & 2) != 0 ? b : ~b) &
-                                   ((i & 1) != 0 ? c : ~c);
-                       }
-                       return result;
-                     };
-                     return map_lanes<decltype(operation), U32, U32, U32, U32, U32>(step, warp);
-                   }});
+                   .run = &map_lanes<Lookup, U32, U32, U32, U32, U32>});
+  add_built(forms, "lop3(.or|.and).b32", &build_lop3_and_test);
 }
 
 void add_integers(std::vector<Form>& forms) {

@@ -6,6 +6,7 @@
 
 #include "common/simt/machine/access.hpp"
 #include "common/simt/machine/bulk.hpp"
+#include "common/simt/machine/lanes.hpp"
 #include "common/simt/machine/mbarrier.hpp"
 
 namespace simt::machine {
@@ -102,16 +103,37 @@ const Step* wait_all(const Step* step, Warp& warp) {
   return step + 1;
 }
 
-// cp.async.ca.shared.global [to], [from], bytes{, read}
-void build_copy_async(Decoder& decoder, const ptx::Instruction& one) {
+// cp.async.ca.shared.global [to], [from], bytes{, read|ignores}{, how to cache}
+void build_copy_async(Decoder& decoder, const ptx::Instruction& written) {
+  ptx::Instruction one = written;
+  if (one.has("L2::cache_hint") && !one.operands.empty()) one.operands.pop_back();
   need_operands(decoder, one, 3, 4);
   if (one.operands[2].kind != Operand::Kind::number) decoder.refuse("a size that is no number");
   const Decoder::Address to = decoder.address(one.operands[0]);
   const Decoder::Address from = decoder.address(one.operands[1]);
   const std::uint64_t bytes = one.operands[2].bits;
   if (bytes != 4 && bytes != 8 && bytes != 16) decoder.refuse("a copy of 4, 8 or 16 bytes");
-  const std::uint32_t read = one.operands.size() == 4 ? decoder.source(one.operands[3], Type::u32)
-                                                      : decoder.constant(bytes, 4);
+  const bool may_ignore =
+      one.operands.size() == 4 && decoder.type_of(one.operands[3]) == Type::pred;
+  std::uint32_t read = one.operands.size() == 4 && !may_ignore
+                           ? decoder.source(one.operands[3], Type::u32)
+                           : decoder.constant(bytes, 4);
+  if (may_ignore) {
+    const std::uint32_t ignores = decoder.source(one.operands[3], Type::pred);
+    const std::uint32_t chosen = decoder.fresh(4);
+    Step& choose = decoder.emit([](const Step* step, Warp& warp) {
+      const std::uint32_t none = warp.predicate(step->from[1]) ^ (step->keeps ? 0 : kAllLanes);
+      const std::uint32_t* const all = warp.values<const std::uint32_t>(step->from[0]);
+      each_lane(warp.active, [&](std::size_t lane) {
+        warp.values<std::uint32_t>(step->to)[lane] = (none >> lane & 1) != 0 ? 0 : all[lane];
+      });
+      return step + 1;
+    });
+    choose.from[0] = read;
+    choose.from[1] = ignores;
+    choose.keeps = !one.operands[3].negated;
+    choose.to = read = chosen;
+  }
   Step& step = decoder.emit(&copy_async);
   step.from[0] = to.base;
   step.offset = to.offset;
@@ -171,7 +193,14 @@ const Step* invalidate_barrier(const Step* step, Warp& warp) {
       WarpAccess::Kind::store);
 }
 
-enum class Arrival : std::uint8_t { arrive, expect_and_arrive, drop, expect, complete };
+enum class Arrival : std::uint8_t {
+  arrive,
+  expect_and_arrive,
+  drop,
+  expect_and_drop,
+  expect,
+  complete
+};
 template <Arrival which>
 const Step* arrive_at_barrier(const Step* step, Warp& warp) {
   const std::uint32_t* const number = warp.values<const std::uint32_t>(step->from[0]);
@@ -187,6 +216,8 @@ const Step* arrive_at_barrier(const Step* step, Warp& warp) {
         return barrier.arrive(1, bytes);
       case Arrival::drop:
         return barrier.arrive(number[lane], 0, number[lane]);
+      case Arrival::expect_and_drop:
+        return barrier.arrive(1, bytes, 1);
       case Arrival::expect:
         return barrier.set(barrier.pending(), barrier.expected(), barrier.bytes() + bytes,
                            barrier.phase());
@@ -439,6 +470,26 @@ const Step* wait_for_cluster(const Step* step, Warp& warp) {
 
 }  // namespace
 
+void build_async_reduction(Decoder& decoder, const ptx::Instruction& one, Execute run) {
+  need_operands(decoder, one, 3, 3);
+  const Type type = one.type();
+  const Decoder::Address at = decoder.address(one.operands[0]);
+  const Decoder::Address barrier = decoder.address(one.operands[2]);
+  const std::uint32_t value = decoder.source(one.operands[1], type);
+  const std::uint32_t unread = decoder.fresh(bytes_of(type));
+  Step& combines = decoder.emit(run);
+  combines.to = unread;
+  combines.from[0] = combines.from[1] = value;
+  combines.keeps = false;
+  set_address(combines, at, decoder, one, 0, Order::relaxed);
+  combines.traffic = Traffic::sent;
+  Step& arrives = decoder.emit(&bytes_arrive);
+  arrives.bytes = static_cast<std::uint8_t>(bytes_of(type));
+  arrives.from[0] = at.base;
+  arrives.source_offset = at.offset;
+  set_address(arrives, barrier, decoder, one, 2, Order::release);
+}
+
 Missing missing_at(const Step& step, Warp& warp, std::size_t lane) {
   const Block& block = *warp.block;
   const std::uint64_t at = (warp.values<const std::uint64_t>(step.from[kAddress])[lane] +
@@ -472,7 +523,13 @@ void add_async_forms(std::vector<Form>& forms) {
   built("mbarrier.arrive" + how + where, &build_arrive<Arrival::arrive>);
   built("mbarrier.arrive.noComplete" + how + where, &build_arrive<Arrival::arrive>);
   built("mbarrier.arrive.expect_tx" + how + where, &build_arrive<Arrival::expect_and_arrive>);
-  built("mbarrier.arrive_drop" + how + where, &build_arrive<Arrival::drop>);
+  built("mbarrier.arrive_drop[.noComplete]" + how + where, &build_arrive<Arrival::drop>);
+  built("mbarrier.arrive_drop.expect_tx" + how + where, &build_arrive<Arrival::expect_and_drop>);
+  const auto pending = [](std::uint64_t state) { return Mbarrier{state}.pending(); };
+  forms.push_back({.pattern = "mbarrier.pending_count.b64",
+                   .to = Type::u32,
+                   .from = {Type::u64},
+                   .run = &map_seldom<decltype(pending), std::uint32_t, std::uint64_t>});
   built("mbarrier.expect_tx" + how + where, &build_arrive<Arrival::expect>);
   built("mbarrier.complete_tx" + how + where, &build_arrive<Arrival::complete>);
   const std::string asks = "[.acquire|.relaxed][.cta|.cluster]";

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t kBulkBytes = 16;   // what sizes and addresses are multiples of
 constexpr std::uint64_t kTileBytes = 128;  // and where in shared memory a tile begins
+constexpr std::uint64_t kMapBytes = 128;   // of a tensor map
 
 // ---- Reductions ----
 
@@ -122,6 +123,7 @@ std::uint32_t elements_of(const TensorMap& map, int i) {
   return (map.box[i] + step - 1) / step;
 }
 std::uint32_t rows_of(const TensorMap& map) {
+  if (map.is_im2col) return map.pixels;
   std::uint32_t rows = 1;
   for (int i = 1; i < map.rank; ++i) rows *= elements_of(map, i);
   return rows;
@@ -132,9 +134,30 @@ std::uint32_t pitch_of(const TensorMap& map) {
   return map.width == 0 ? row_bytes_of(map) : map.width;
 }
 
-// Those of a tile at these coordinates that the tensor has.
-std::vector<TileRun> runs_of(const TensorMap& map, const std::int32_t (&at)[5]) {
+// Where a pixel is in the box: the first dimension behind the channels goes on, at its end the next one, at last the image.
+void go_to_next_pixel(const TensorMap& map, std::int64_t (&pixel)[5]) {
+  const int image = map.rank - 1;
+  for (int i = 1; i < image; ++i) {
+    pixel[i] += map.steps[i];
+    if (pixel[i] <= std::int64_t{map.last[i]} + map.upper[i - 1]) return;
+    pixel[i] = map.lower[i - 1];
+  }
+  ++pixel[image];
+}
+bool is_in_box(const TensorMap& map, const std::int32_t (&at)[5]) {
+  for (int i = 1; i < map.rank - 1; ++i) {
+    if (at[i] < map.lower[i - 1] || at[i] > std::int64_t{map.last[i]} + map.upper[i - 1]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Those of a tile at these coordinates that the tensor has; of im2col each pixel's so far on.
+std::vector<TileRun> runs_of(const TensorMap& map, const std::int32_t (&at)[5],
+                             const std::uint32_t (&offsets)[3]) {
   std::vector<TileRun> runs;
+  std::int64_t pixel[5] = {at[0], at[1], at[2], at[3], at[4]};
   const std::uint32_t size = map.element_bytes, pitch = pitch_of(map);
   const std::uint32_t rows = rows_of(map);
   // Of the first dimension the same for all rows.
@@ -147,11 +170,17 @@ std::vector<TileRun> runs_of(const TensorMap& map, const std::int32_t (&at)[5]) 
     std::uint32_t rest = row;
     bool is_there = true;
     for (int i = 1; i < map.rank; ++i) {
-      const std::int64_t index = at[i] + std::int64_t{rest % elements_of(map, i)} * map.steps[i];
-      rest /= elements_of(map, i);
+      std::int64_t index = pixel[i];
+      if (!map.is_im2col) {
+        index += std::int64_t{rest % elements_of(map, i)} * map.steps[i];
+        rest /= elements_of(map, i);
+      } else if (i < map.rank - 1) {
+        index += offsets[i - 1];
+      }
       is_there &= index >= 0 && index <= map.last[i];
       from += static_cast<std::uint64_t>(index) * map.strides[i - 1];
     }
+    if (map.is_im2col) go_to_next_pixel(map, pixel);
     if (!is_there) continue;
     runs.push_back({from, row * pitch + static_cast<std::uint32_t>(first) * size,
                     static_cast<std::uint32_t>(end - first) * size});
@@ -184,7 +213,10 @@ class BulkRequest {
       const std::span<const std::byte> map = readable(warp_, static_cast<int>(lane_), at);
       if (at % 64 != 0 || map.size() < sizeof map_) return fail("no_tensor_map");
       std::memcpy(&map_, map.data(), sizeof map_);
-      if (map_.mark != TensorMap::kMark || map_.rank != its_.rank) return fail("no_tensor_map");
+      if (map_.mark != TensorMap::kMark || map_.rank != its_.rank ||
+          map_.is_im2col != its_.is_im2col) {
+        return fail("no_tensor_map");
+      }
       bytes_ = rows_of(map_) * pitch_of(map_);
       std::int32_t coordinates[5] = {};
       for (int i = 0; i < its_.rank; ++i) {
@@ -193,7 +225,12 @@ class BulkRequest {
       if (coordinates[0] * map_.element_bytes % static_cast<int>(kBulkBytes) != 0) {
         return fail("tile_column");
       }
-      runs_ = runs_of(map_, coordinates);
+      std::uint32_t offsets[3] = {};
+      for (int i = 0; i < 3 && its_.offsets[i] != kNoSlot; ++i) {
+        offsets[i] = warp_.values<const std::uint16_t>(its_.offsets[i])[lane_];
+      }
+      if (its_.is_im2col && !is_in_box(map_, coordinates)) return fail("outside_box");
+      runs_ = runs_of(map_, coordinates, offsets);
       // As a GPU counts them of a load: of rows that the tensor has all of the tile's columns, and of others as many.
       const std::uint64_t row_bytes = row_bytes_of(map_);
       taken_ = (rows_of(map_) - runs_.size()) * ((row_bytes + 31) / 32);
@@ -337,8 +374,10 @@ class BulkRequest {
   bool read_tile(PendingLoad& load) {
     constexpr auto kLoad = WarpAccess::Kind::load;
     if (map_.fills_nan) {
-      // Numbers beyond the tensor: ones, of which no bit is zero.
-      std::fill(load.data.begin(), load.data.end(), std::byte{0xff});
+      // Numbers beyond the tensor are one that is none, of which fma.oob makes 0.
+      for (std::size_t i = 0; i < load.data.size(); ++i) {
+        load.data[i] = i % 2 == 0 ? std::byte{0xf7} : std::byte{0x7f};
+      }
     }
     std::vector<AsyncAccess::Piece> pieces;
     for (const TileRun& run : runs_) {
@@ -505,14 +544,18 @@ void build_bulk(Decoder& decoder, const ptx::Instruction& one) {
   decoder.emit_bulk_copy(&copy_in_bulk, its);
 }
 
-// cp.async.bulk.tensor.2d.to.from... [to], [map, {x, y}], [barrier][, blocks]...; of a store [map, {x, y}], [from]...
+// cp.async.bulk.tensor.2d.to.from... [to], [map, {x, y}], [barrier][, {offsets}][, blocks]...; of a store [map, {x, y}],
+// [from]...
 void build_tile(Decoder& decoder, const ptx::Instruction& one) {
   BulkCopy its;
   const bool stores = one.has("bulk_group");
   its.way = stores ? BulkCopy::Way::to_global : BulkCopy::Way::from_global;
   its.is_multicast = one.has("multicast::cluster");
-  const std::size_t operands =
-      (stores ? 2u : 3u) + (its.is_multicast ? 1u : 0u) + (one.has("L2::cache_hint") ? 1u : 0u);
+  its.is_im2col = one.has("im2col") || one.has("im2col_no_offs");
+  std::fill(std::begin(its.offsets), std::end(its.offsets), kNoSlot);
+  const bool has_offsets = one.has("im2col");
+  const std::size_t operands = (stores ? 2u : 3u) + (has_offsets ? 1u : 0u) +
+                               (its.is_multicast ? 1u : 0u) + (one.has("L2::cache_hint") ? 1u : 0u);
   if (one.operands.size() != operands) decoder.refuse("another number of operands than known here");
   const ptx::Operand& tile = one.operands[stores ? 0 : 1];
   while (!one.has(std::to_string(its.rank) + "d")) ++its.rank;
@@ -535,13 +578,171 @@ void build_tile(Decoder& decoder, const ptx::Instruction& one) {
   (stores ? its.to : its.from) = bulk_operand(decoder, map);
   (stores ? its.from : its.to) = bulk_operand(decoder, one.operands[stores ? 1 : 0]);
   if (!stores) its.barrier = bulk_operand(decoder, one.operands[2]);
-  if (its.is_multicast) its.blocks = decoder.source(one.operands[3], ptx::Type::u16);
+  if (has_offsets) {
+    const ptx::Operand& list = one.operands[3];
+    const std::vector<ptx::Operand> single = {list};
+    const auto& all = list.kind == ptx::Operand::Kind::vector ? list.parts : single;
+    if (static_cast<int>(all.size()) != its.rank - 2) {
+      decoder.refuse("another number of offsets than the tensor has");
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      its.offsets[i] = decoder.source(all[i], ptx::Type::u16);
+    }
+  }
+  if (its.is_multicast) {
+    its.blocks = decoder.source(one.operands[has_offsets ? 4 : 3], ptx::Type::u16);
+  }
   for (const char* const operation : {"add", "min", "max", "inc", "dec", "and", "or", "xor"}) {
     if (one.has("reduce") && one.has(operation)) {
       std::copy_n(operation, std::strlen(operation), its.operation);
     }
   }
   decoder.emit_bulk_copy(&copy_in_bulk, its);
+}
+
+// ---- Tensor maps that kernels change ----
+
+// The 128 bytes of a lane's map; null, and told, if they are not there.
+std::byte* map_of(const Step* step, Warp& warp, std::size_t lane, WarpAccess::Kind kind,
+                  Window window, std::uint32_t slot, std::int64_t offset) {
+  std::byte* first = nullptr;
+  for (std::uint64_t at = 0; at < kMapBytes; at += kBulkBytes) {
+    Addresses64 addresses = addresses_of(warp, slot, offset + static_cast<std::int64_t>(at));
+    const bool is_there =
+        access(step, warp, kind, window, static_cast<int>(kBulkBytes), addresses, 1u << lane,
+               [&](const Places& places, const memory::WarpAddresses& lanes, const Block*) {
+                 if (at == 0) first = places.of(lanes, lane);
+               });
+    if (!is_there) return nullptr;
+  }
+  return first;
+}
+
+// The fields of a map, as tensormap.replace names them.
+constexpr std::string_view kFields[] = {
+    "global_address", "rank",     "box_dim",           "global_dim",   "global_stride",
+    "element_stride", "elemtype", "interleave_layout", "swizzle_mode", "fill_mode"};
+// As its immediate operand numbers the types of elements.
+constexpr TensorMap::Type kTypes[] = {
+    TensorMap::Type::u8,      TensorMap::Type::u16, TensorMap::Type::u32,  TensorMap::Type::s32,
+    TensorMap::Type::u64,     TensorMap::Type::s64, TensorMap::Type::f16,  TensorMap::Type::f32,
+    TensorMap::Type::f32_ftz, TensorMap::Type::f64, TensorMap::Type::bf16, TensorMap::Type::tf32,
+    TensorMap::Type::tf32_ftz};
+constexpr std::uint8_t kTypeBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4};
+
+void replace_field(TensorMap& map, std::string_view field, std::uint64_t which,
+                   std::uint64_t value) {
+  if (field == "global_address") map.address = value;
+  if (field == "rank") map.rank = static_cast<std::uint8_t>(value + 1);
+  if (field == "box_dim") map.box[which] = static_cast<std::uint16_t>(value);
+  if (field == "global_dim") map.last[which] = static_cast<std::uint32_t>(value) - 1;
+  if (field == "global_stride") map.strides[which] = value;
+  if (field == "element_stride") map.steps[which] = static_cast<std::uint8_t>(value);
+  if (field == "elemtype") {
+    map.type = kTypes[value];
+    map.element_bytes = kTypeBytes[value];
+  }
+  if (field == "swizzle_mode") {
+    map.width = static_cast<std::uint8_t>(value == 0 ? 0 : 16 << value);
+  }
+  if (field == "fill_mode") map.fills_nan = value != 0;
+}
+
+// Step::from[0]: the value, or, where `keeps` is false, an immediate one in source_offset; from[1]: which field, from[2]: of
+// which dimension.
+const Step* replace_in_map(const Step* step, Warp& warp) {
+  each_lane(warp.active, [&](std::size_t lane) {
+    if (warp.faulty != 0) return;
+    std::byte* const at = map_of(step, warp, lane, WarpAccess::Kind::store, step->window,
+                                 step->from[kAddress], step->offset);
+    if (at == nullptr) return;
+    TensorMap map;
+    std::memcpy(static_cast<void*>(&map), at, sizeof map);
+    if (map.mark != TensorMap::kMark) {
+      stop(step, warp, lane, "no_tensor_map");
+      return;
+    }
+    const std::uint64_t value = step->keeps ? warp.values<const std::uint64_t>(step->from[0])[lane]
+                                            : static_cast<std::uint64_t>(step->source_offset);
+    replace_field(map, kFields[step->from[1]], step->from[2], value);
+    std::memcpy(at, &map, sizeof map);
+  });
+  return warp.faulty == 0 ? step + 1 : nullptr;
+}
+
+// tensormap.replace.tile.field.space.b1024.type [map], [which dimension, ]value
+void build_replace(Decoder& decoder, const ptx::Instruction& one) {
+  const bool is_of_dimension = one.has("box_dim") || one.has("global_dim") ||
+                               one.has("global_stride") || one.has("element_stride");
+  if (one.operands.size() != (is_of_dimension ? 3 : 2)) {
+    decoder.refuse("another number of operands than known here");
+  }
+  const auto number = [&](std::size_t i, std::uint64_t most) {
+    if (one.operands[i].kind != ptx::Operand::Kind::number || one.operands[i].bits > most) {
+      decoder.refuse("a number that is not known here");
+    }
+    return one.operands[i].bits;
+  };
+  std::uint8_t field = 0;
+  while (!one.has(kFields[field])) ++field;
+  const ptx::Operand& value = one.operands.back();
+  const bool is_immediate = value.kind == ptx::Operand::Kind::number;
+  if (one.has("elemtype")) number(1, std::size(kTypes) - 1);
+  if (one.has("interleave_layout")) number(1, 0);
+  if (one.has("swizzle_mode")) number(1, 3);
+  const Decoder::Address at = decoder.address(one.operands[0]);
+  std::uint32_t from = 0;
+  if (!is_immediate) {
+    const bool is_wide = one.type() == ptx::Type::b64;
+    from = decoder.source(value, one.type());
+    if (!is_wide) {
+      const std::uint32_t wide = decoder.fresh(8);
+      Step& step = decoder.emit(resize(4, 8, false));
+      step.from[0] = from;
+      step.to = from = wide;
+    }
+  }
+  Step& step = decoder.emit(&replace_in_map);
+  step.window = window_named(decoder, one, one.operands[0]);
+  step.from[kAddress] = at.base;
+  step.offset = at.offset;
+  step.from[0] = from;
+  step.keeps = !is_immediate;
+  step.source_offset = static_cast<std::int64_t>(value.bits);
+  step.from[1] = field;
+  step.from[2] =
+      static_cast<std::uint32_t>(is_of_dimension ? number(1, one.has("global_stride") ? 3 : 4) : 0);
+  step.has_values = false;
+  step.traffic = Traffic::none;
+}
+
+// tensormap.cp_fenceproxy... [to], [from], 128: the warp does it once.
+const Step* hand_on_map(const Step* step, Warp& warp) {
+  const auto lane = static_cast<std::size_t>(std::countr_zero(warp.active));
+  const std::byte* const from = map_of(step, warp, lane, WarpAccess::Kind::load, Window::shared,
+                                       step->from[0], step->source_offset);
+  std::byte* const to = from == nullptr
+                            ? nullptr
+                            : map_of(step, warp, lane, WarpAccess::Kind::store, Window::global,
+                                     step->from[kAddress], step->offset);
+  if (to == nullptr) return nullptr;
+  std::memcpy(to, from, kMapBytes);
+  warp.block->grid->observer->fence(warp, *step);
+  return step + 1;
+}
+void build_hand_on_map(Decoder& decoder, const ptx::Instruction& one) {
+  if (one.operands.size() != 3) decoder.refuse("another number of operands than known here");
+  const Decoder::Address to = decoder.address(one.operands[0]);
+  const Decoder::Address from = decoder.address(one.operands[1]);
+  Step& step = decoder.emit(&hand_on_map);
+  step.from[0] = from.base;
+  step.source_offset = from.offset;
+  step.from[kAddress] = to.base;
+  step.offset = to.offset;
+  step.has_values = false;
+  step.traffic = Traffic::none;
+  step.order = Order::release;
+  step.scope = scope_of(one);
 }
 
 void build_no_copy(Decoder& decoder, const ptx::Instruction&) {
@@ -607,8 +808,34 @@ void add_bulk_forms(std::vector<Form>& forms) {
             "cp.reduce.async.bulk.tensor" + tile_to_global +
                 "(.add|.min|.max|.inc|.dec|.and|.or|.xor)[.tile].bulk_group" + hint,
             &build_tile);
-  add_built(forms, "cp.async.bulk.prefetch.tensor" + ranks + ".L2.global[.tile]" + hint,
+  add_built(forms, "cp.async.bulk.prefetch.tensor" + ranks + ".L2.global[.tile|.im2col]" + hint,
             &build_no_copy);
+  const std::string deep = "(.3d|.4d|.5d)";
+  add_built(forms,
+            "cp.async.bulk.tensor" + deep + "(.shared::cluster|.shared::cta).global.im2col" +
+                arrives + "[.multicast::cluster]" + hint,
+            &build_tile);
+  add_built(forms,
+            "cp.async.bulk.tensor" + deep + ".global.shared::cta.im2col_no_offs.bulk_group" + hint,
+            &build_tile);
+  add_built(forms,
+            "cp.reduce.async.bulk.tensor" + deep +
+                ".global.shared::cta(.add|.min|.max|.inc|.dec|.and|.or|.xor).im2col_no_offs"
+                ".bulk_group" +
+                hint,
+            &build_tile);
+  add_built(forms,
+            "tensormap.replace.tile(.global_address|.global_stride)[.global|.shared::cta].b1024"
+            ".b64",
+            &build_replace);
+  add_built(forms,
+            "tensormap.replace.tile(.rank|.box_dim|.global_dim|.element_stride|.elemtype|"
+            ".interleave_layout|.swizzle_mode|.fill_mode)[.global|.shared::cta].b1024.b32",
+            &build_replace);
+  add_built(forms,
+            "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release"
+            "(.cta|.cluster|.gpu|.sys).sync.aligned",
+            &build_hand_on_map, Form::Guarding::apart);
   for (const Combination& one : combinations()) {
     add_built(forms, "cp.reduce.async.bulk" + to_global + "." + one.name, &build_bulk);
     add_built(forms, "cp.reduce.async.bulk.shared::cluster.shared::cta" + arrives + "." + one.name,

@@ -196,6 +196,10 @@ struct GroupProduct {
   bool negates_a = false, negates_b = false;
   bool transposes_a = false, transposes_b = false;  // it lies in memory along the other side
   bool saturates = false;
+  bool is_sparse =
+      false;  // of A half is stored; `selector` says which lanes of a quad have the words that say which half
+  std::uint8_t selector = 0;
+  std::uint32_t sparse = 0;            // the register with them
   std::vector<std::uint32_t> results;  // registers of a lane: D
   std::vector<std::uint32_t> left;     // A; none: it is in shared memory
 };
@@ -219,6 +223,8 @@ struct BulkCopy {
   std::uint8_t element_bytes = 0;
   int rank = 0;  // of a tensor, whose map is at `from` or `to`; 0: in one piece
   std::uint32_t at[5] = {0, 0, 0, 0, 0};  // registers with coordinates
+  bool is_im2col = false;                 // pixels of a box, each so far from its place:
+  std::uint32_t offsets[3] = {0, 0, 0};   // registers
 };
 
 struct Code {

@@ -124,7 +124,7 @@ void add_control_forms(std::vector<Form>& forms) {
   for (const std::string pattern :
        {"pmevent[.mask]", "prefetch(.L1|.L2)",
         "prefetch(.global|.local)(.L1|.L2|.L2::evict_last|.L2::evict_normal)",
-        "prefetch[.param](.tensormap)", "prefetchu.L1", "discard[.global].L2",
+        "prefetch[.param|.const](.tensormap)", "prefetchu.L1", "discard[.global].L2",
         "applypriority[.global].L2::evict_normal"}) {
     add_built(forms, pattern, &build_nothing);
   }
@@ -132,6 +132,11 @@ void add_control_forms(std::vector<Form>& forms) {
             "createpolicy.fractional(.L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::"
             "evict_unchanged)[.L2::evict_first|.L2::evict_unchanged].b64",
             &build_policy);
+  add_built(forms,
+            "createpolicy.range[.global](.L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::"
+            "evict_unchanged)[.L2::evict_first|.L2::evict_unchanged].b64",
+            &build_policy);
+  add_built(forms, "createpolicy.cvt.L2.b64", &build_policy);
   add_built(
       forms, "nanosleep.u32",
       [](Decoder& decoder, const ptx::Instruction&) { decoder.emit(&sleep); }, Guarding::apart);

@@ -1,5 +1,6 @@
 // Conversions (PTX ISA 9.7.9.21). One instruction may be several steps: f16 and bf16 go by way of f32, which holds them; .ftz,
 // .sat and .relu are steps of their own before or behind.
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -134,6 +135,7 @@ class Narrowing {
     return rectifies_ && (bits & format.sign()) != 0 ? 0 : bits;
   }
   bool is_away() const { return rounding_ == Rounding::away; }
+  bool is_finite() const { return finite_; }
 
  private:
   static constexpr std::int64_t kFinite = 8, kRectifies = 16;
@@ -153,7 +155,8 @@ struct Narrow : Narrowing {
              (fraction & ~(~0u << format.places));
     }
     if (is_away() && value != value) {
-      return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 13 << 13;
+      const std::uint32_t cut = std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 13 << 13;
+      return is_finite() ? cut - 0x2000 : cut;  // an H200's answer
     }
     const std::uint32_t bits = narrowed<format>(static_cast<double>(value));
     // TF32 is a float without its last 13 bits.
@@ -418,8 +421,11 @@ void build_conversion(Decoder& decoder, const ptx::Instruction& one) {
     from = to;
   } else if (is_half(from)) {
     chain.then(widening(from), Type::f32);
+    if (from == Type::bf16 && one.has("ftz")) {
+      chain.then(&map_lanes<Flushed<Settle>, float, float>, Type::f32);
+    }
     from = Type::f32;
-  } else if (one.has("ftz") && from == Type::f32 && !is_half(to)) {
+  } else if (one.has("ftz") && from == Type::f32 && to != Type::f16) {
     chain.then(&map_lanes<Flushed<Settle>, float, float>, from);
   }
   const auto variant = static_cast<std::int64_t>(rounding);
@@ -500,8 +506,13 @@ void add_pairs(std::vector<Form>& forms, bool rectifies) {
   pair("cvt.rz" + relu + ".f16x2.f32", f16, zero, false);
   pair("cvt.rn" + relu + ".bf16x2.f32", bf16, nearest, false);
   pair("cvt.rz" + relu + ".bf16x2.f32", bf16, zero, false);
-  pair("cvt.rn" + relu + ".satfinite.f16x2.f32", f16, nearest, true);
-  pair("cvt.rn" + relu + ".satfinite.bf16x2.f32", bf16, nearest, true);
+  for (const std::string& finite : {relu + ".satfinite", ".satfinite" + relu}) {
+    pair("cvt.rn" + finite + ".f16x2.f32", f16, nearest, true);
+    pair("cvt.rn" + finite + ".bf16x2.f32", bf16, nearest, true);
+    pair("cvt.rz" + finite + ".f16x2.f32", f16, zero, true);
+    pair("cvt.rz" + finite + ".bf16x2.f32", bf16, zero, true);
+    if (!rectifies) break;
+  }
   const auto bytes = [&]<Format format>(const std::string& name) {
     pair("cvt.rn.satfinite" + relu + "." + name + ".f32",
          &map_variant<PairOf<format>, U16, float, float>, nearest, true, Type::b16);
@@ -517,6 +528,18 @@ void add_pairs(std::vector<Form>& forms, bool rectifies) {
 }
 
 // cvt.pack.sat: a above b; of bytes, both above the lower half of c.
+// An integer of so few bits.
+template <int places, bool is_signed>
+struct Tiny {
+  static constexpr std::int32_t kBeyond = 1 << (is_signed ? places - 1 : places);
+  static std::uint32_t bits(std::int32_t value) {
+    const std::int32_t its = std::clamp(value, is_signed ? -kBeyond : 0, kBeyond - 1);
+    return static_cast<std::uint32_t>(its) & ((1u << places) - 1);
+  }
+  std::uint32_t operator()(std::int32_t a, std::int32_t b, std::uint32_t c) const {
+    return c << 2 * places | bits(a) << places | bits(b);
+  }
+};
 template <class To>
 struct Pack {
   static std::uint32_t bits(std::int32_t value) {
@@ -576,6 +599,7 @@ void add_conversion_forms(std::vector<Form>& forms) {
   built("cvt(.rni|.rzi|.rmi|.rpi)[.ftz][.sat].f32.f32");
   built("cvt(.rni|.rzi|.rmi|.rpi)[.sat].f64.f64");
   built("cvt(.rni|.rzi|.rmi|.rpi)[.sat].f16.f16");
+  built("cvt[.rni|.rzi|.rmi|.rpi].bf16.bf16");
   built("cvt[.ftz][.sat].f32.f32");
   built("cvt[.sat].f64.f64");
   built("cvt[.sat].f16.f16");
@@ -605,6 +629,17 @@ void add_conversion_forms(std::vector<Form>& forms) {
   pack.operator()<std::int16_t>("s16");
   pack.operator()<std::uint8_t>("u8");
   pack.operator()<std::int8_t>("s8");
+  const auto tiny = [&]<class Its>(const std::string& name, Its) {
+    forms.push_back(
+        {.pattern = "cvt.pack.sat." + name + ".s32.b32",
+         .to = Type::b32,
+         .from = {Type::s32, Type::s32, Type::b32},
+         .run = &map_seldom<Its, std::uint32_t, std::int32_t, std::int32_t, std::uint32_t>});
+  };
+  tiny("u4", Tiny<4, false>{});
+  tiny("s4", Tiny<4, true>{});
+  tiny("u2", Tiny<2, false>{});
+  tiny("s2", Tiny<2, true>{});
 }
 
 }  // namespace simt::machine

@@ -175,6 +175,7 @@ std::uint32_t Decoder::converted(std::uint32_t slot, Type from, Type to) {
 std::uint32_t Decoder::source(const Operand& operand, Type type) {
   switch (operand.kind) {
     case Operand::Kind::reg: {
+      if (!operand.name.empty()) refuse("a part of a register");
       const std::uint32_t slot = slot_of(operand.index);
       const Type its = type_of(operand);
       if ((its == Type::pred) != (type == Type::pred))
@@ -213,7 +214,9 @@ std::uint32_t Decoder::source(const Operand& operand, Type type) {
 
 std::uint32_t Decoder::destination(const Operand& operand, Type type) {
   if (operand.kind == Operand::Kind::sink) return fresh(lane_bytes(type));
-  if (operand.kind != Operand::Kind::reg) refuse("a result goes to a register");
+  if (operand.kind != Operand::Kind::reg || !operand.name.empty()) {
+    refuse("a result goes to a register");
+  }
   const std::uint32_t slot = slot_of(operand.index, true);
   const Type its = type_of(operand);
   if (type == Type::pred || its == Type::pred) {
@@ -354,10 +357,14 @@ void Decoder::body(const ptx::Function& function) {
                              .locals = {}});
   }
   const std::set<const ptx::Instruction*> early = touches_of_products(function);
+  const std::set<const ptx::Instruction*> unfenced = unfenced_products(function);
   for (const ptx::Instruction& one : function.body) {
     frames_.back().starts.push_back(code_->steps.size());
     if (early.contains(&one)) {
       emit(touches_product()).site = static_cast<std::int32_t>(code_->sites.size());
+    }
+    if (unfenced.contains(&one)) {
+      emit(lacks_fence()).site = static_cast<std::int32_t>(code_->sites.size());
     }
     const auto found = rewritten.find(&one);
     if (found == rewritten.end()) {

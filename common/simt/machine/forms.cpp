@@ -55,6 +55,7 @@ const std::map<std::string_view, std::vector<Row>>& table() {
     std::vector<Form> all;
     add_arithmetic_forms(all);
     add_integer_forms(all);
+    add_video_forms(all);
     add_floating_forms(all);
     add_half_forms(all);
     add_tensor_forms(all);

@@ -47,6 +47,9 @@ bool goes_to_label(Execute run);
 /// Says that a register of a product that goes on is touched: a step before these instructions (wgmma).
 Execute touches_product();
 std::set<const ptx::Instruction*> touches_of_products(const ptx::Function& function);
+/// Says that one begins with registers that were written behind the last wgmma.fence: a step before these.
+Execute lacks_fence();
+std::set<const ptx::Instruction*> unfenced_products(const ptx::Function& function);
 /// Whether its guard says which lanes jump.
 bool is_conditional_jump(Execute run);
 
@@ -64,6 +67,7 @@ void add_built(std::vector<Form>& forms, std::string_view pattern,
 // The rows, by what they are about. Each file has its own.
 void add_arithmetic_forms(std::vector<Form>& forms);
 void add_integer_forms(std::vector<Form>& forms);
+void add_video_forms(std::vector<Form>& forms);
 void add_floating_forms(std::vector<Form>& forms);
 void add_half_forms(std::vector<Form>& forms);
 void add_tensor_forms(std::vector<Form>& forms);

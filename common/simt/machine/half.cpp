@@ -53,6 +53,9 @@ struct PowerOfTwo {
 // An operation's variants: .ftz (numbers below the normal ones are zeros, before and after), .sat (to [0, 1]), .relu (what is
 // negative to 0), .xorsign.abs.
 constexpr std::int64_t kFlushes = 1, kSaturates = 2, kRectifies = 4, kXorSign = 8;
+// .oob: what a copy of a tile fills in beyond a tensor makes a product 0.
+constexpr std::int64_t kSkipsOutside = 16;
+constexpr Bits kBeyondTensor = 0x7ff7;
 
 // What is done on the bits with the numbers.
 template <Format format, class Operation>
@@ -62,7 +65,8 @@ class OnBits {
       : flushes_((variant & kFlushes) != 0),
         saturates_((variant & kSaturates) != 0),
         rectifies_((variant & kRectifies) != 0),
-        has_sign_((variant & kXorSign) != 0) {}
+        has_sign_((variant & kXorSign) != 0),
+        skips_outside_((variant & kSkipsOutside) != 0) {}
 
   Bits operator()(Bits a) const { return after(made(a)); }
   Bits operator()(Bits a, Bits b) const {
@@ -72,7 +76,11 @@ class OnBits {
     const Bits value = made(magnitude(a), magnitude(b));
     return value > format.infinity() ? value : static_cast<Bits>(value | ((a ^ b) & format.sign()));
   }
-  Bits operator()(Bits a, Bits b, Bits c) const { return after(made(a, b, c)); }
+  Bits operator()(Bits a, Bits b, Bits c) const {
+    const auto is_outside = [](Bits bits) { return (bits & 0x7fff) == kBeyondTensor; };
+    if (skips_outside_ && (is_outside(a) || is_outside(b))) return 0;
+    return after(made(a, b, c));
+  }
 
  private:
   template <class... From>
@@ -97,7 +105,7 @@ class OnBits {
     return std::min(bits, kOne);
   }
 
-  bool flushes_, saturates_, rectifies_, has_sign_;
+  bool flushes_, saturates_, rectifies_, has_sign_, skips_outside_;
 };
 // Two values in a word, the first in the lower half.
 template <Format format, class Operation>
@@ -166,6 +174,8 @@ void add_rows(std::vector<Form>& forms) {
   const HalfRow fma = row(three, "fma.rn", MultiplyAdd{});
   add_arithmetic(forms, fma);
   add_flushing(forms, fma, ".relu", kRectifies);
+  add_row(forms, fma, ".oob", kSkipsOutside);
+  add_row(forms, fma, ".oob.relu", kSkipsOutside | kRectifies);
   add_flushing(forms, row(one, "abs", Absolute{}), "", 0);
   add_flushing(forms, row(one, "neg", Negate{}), "", 0);
   add_choice(forms, row(two, "min", Least{}), row(two, "min", WithNaN<Least>{}));

@@ -220,29 +220,6 @@ void add_both(std::vector<Form>& forms, const std::string& pattern, Operation) {
   plain<Type::b32, Type::b32, Type::b32>(forms, pattern, Both<T, Operation>{});
 }
 
-// By how much each byte of a, or each half, differs from b's; .add: all that, and c.
-template <class Piece>
-void add_differences(std::vector<Form>& forms, const std::string& pattern) {
-  constexpr int kBits = 8 * sizeof(Piece);
-  plain<Type::b32, Type::b32, Type::b32, Type::b32>(forms, pattern, [](U32 a, U32 b, U32) {
-    U32 result = 0;
-    for (int i = 0; i < 32 / kBits; ++i) {
-      const S64 x = piece<Piece>(a, i), y = piece<Piece>(b, i);
-      result |= static_cast<U32>(std::max(x, y) - std::min(x, y)) << kBits * i;
-    }
-    return result;
-  });
-  plain<Type::b32, Type::b32, Type::b32, Type::b32>(
-      forms, pattern + ".add", [](U32 a, U32 b, U32 c) {
-        S64 sum = c;
-        for (int i = 0; i < 32 / kBits; ++i) {
-          const S64 x = piece<Piece>(a, i), y = piece<Piece>(b, i);
-          sum += std::max(x, y) - std::min(x, y);
-        }
-        return static_cast<U32>(sum);
-      });
-}
-
 void add_pairs(std::vector<Form>& forms) {
   const auto sum = [](S32 a, S32 b) { return a + b; };
   const auto least = [](S32 a, S32 b) { return std::min(a, b); };
@@ -265,12 +242,6 @@ void add_pairs(std::vector<Form>& forms) {
   }
   add_both<S16>(forms, "min.s16x2.relu", least_relu);
   add_both<S16>(forms, "max.s16x2.relu", greatest_relu);
-  add_differences<std::uint8_t>(forms, "vabsdiff4.u32.u32.u32");
-  add_differences<std::int8_t>(forms, "vabsdiff4.u32.s32.s32");
-  add_differences<std::int8_t>(forms, "vabsdiff4.s32.s32.s32");
-  add_differences<U16>(forms, "vabsdiff2.u32.u32.u32");
-  add_differences<S16>(forms, "vabsdiff2.u32.s32.s32");
-  add_differences<S16>(forms, "vabsdiff2.s32.s32.s32");
 }
 
 // The lowest `length` bits with what is above them; all of 32 and more.
@@ -300,6 +271,7 @@ void add_bits(std::vector<Form>& forms) {
   // The n-th bit that is set, counted from bit `base`, upwards or downwards.
   plain<Type::b32, Type::b32, Type::u32, Type::s32>(
       forms, "fns.b32", [](U32 mask, U32 base, S32 n) {
+        if (n == std::numeric_limits<S32>::min()) return 0u;  // an H200's answer
         S64 at = base;
         S64 further = n == 0 ? 0 : (n > 0 ? S64{n} : -S64{n}) - 1;
         for (; at >= 0 && at < 32; at += n < 0 ? -1 : 1) {

@@ -14,6 +14,8 @@ using ptx::Type;
 // So much does a clock that is read go on: a loop that waits for a microsecond or two is soon through.
 constexpr std::uint64_t kClockStep = 32;
 
+__extension__ using Wide = unsigned __int128;
+
 template <class T>
 struct Same {
   T operator()(T value) const { return value; }
@@ -28,6 +30,10 @@ Execute copy_of(int bytes) {
       return kCopy<std::uint16_t>;
     case 4:
       return kCopy<std::uint32_t>;
+    case 1:
+      return kCopy<std::uint8_t>;
+    case 16:
+      return kCopy<Wide>;
     default:
       return kCopy<std::uint64_t>;
   }
@@ -74,6 +80,15 @@ Execute part(int wide, int narrow, bool takes) {
     return takes ? &take_part<std::uint64_t, std::uint16_t>
                  : &put_part<std::uint64_t, std::uint16_t>;
   }
+  if (wide == 4 && narrow == 1) {
+    return takes ? &take_part<std::uint32_t, std::uint8_t> : &put_part<std::uint32_t, std::uint8_t>;
+  }
+  if (wide == 2 && narrow == 1) {
+    return takes ? &take_part<std::uint16_t, std::uint8_t> : &put_part<std::uint16_t, std::uint8_t>;
+  }
+  if (wide == 16 && narrow == 8) {
+    return takes ? &take_part<Wide, std::uint64_t> : &put_part<Wide, std::uint64_t>;
+  }
   return nullptr;
 }
 
@@ -84,7 +99,10 @@ void build_parts(Decoder& decoder, const ptx::Instruction& one, bool takes) {
   const int narrow = wide / static_cast<int>(parts.size());
   const Execute run = part(wide, narrow, takes);
   if (run == nullptr) decoder.refuse("parts of this size");
-  const Type type = narrow == 4 ? Type::b32 : Type::b16;
+  const Type type = narrow == 8   ? Type::b64
+                    : narrow == 4 ? Type::b32
+                    : narrow == 2 ? Type::b16
+                                  : Type::b8;
   const std::uint32_t whole = takes ? decoder.source(one.operands[1], one.type())
                                     : decoder.fresh(wide);  // a part may be the result's register
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -154,7 +172,7 @@ void build_cvta(Decoder& decoder, const ptx::Instruction& one) {
   const std::uint64_t window =
       one.has("shared") || one.has("shared::cta") || one.has("shared::cluster") ? kSharedWindow
       : one.has("local")                                                        ? kLocalWindow
-      : one.has("param")                                                        ? kParameterWindow
+      : one.has("param") || one.has("param::entry")                             ? kParameterWindow
       : one.has("const")                                                        ? kConstantWindow
                                                                                 : 0;
   const std::uint32_t from = decoder.source(one.operands[1], Type::u64);
@@ -184,10 +202,13 @@ void add_move_forms(std::vector<Form>& forms) {
   const auto built = [&](const char* pattern, void (*build)(Decoder&, const ptx::Instruction&)) {
     add_built(forms, pattern, build);
   };
-  built("mov(.b16|.b32|.b64|.u16|.u32|.u64|.s16|.s32|.s64|.f32|.f64|.f16|.f16x2|.bf16|.bf16x2)",
-        &build_mov);
-  built("cvta[.to](.global|.shared|.shared::cta|.shared::cluster|.local|.param|.const).u64",
-        &build_cvta);
+  built(
+      "mov(.b16|.b32|.b64|.b128|.u16|.u32|.u64|.s16|.s32|.s64|.f32|.f64|.f16|.f16x2|.bf16|.bf16x2)",
+      &build_mov);
+  built(
+      "cvta[.to](.global|.shared|.shared::cta|.shared::cluster|.local|.param|.param::entry|.const)."
+      "u64",
+      &build_cvta);
   const auto within = [&](const char* pattern, Execute run) {
     forms.push_back({.pattern = pattern, .to = Type::pred, .from = {Type::u64}, .run = run});
   };

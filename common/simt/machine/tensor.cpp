@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +40,11 @@ int bits_of(Element element) {
     case Element::s8:
     case Element::u8:
       return 8;
+    case Element::s4:
+    case Element::u4:
+      return 4;
+    case Element::b1:
+      return 1;
     case Element::f64:
       return 64;
     default:
@@ -88,6 +94,16 @@ double number_of(Element element, U64 bits) {
   }
 }
 
+bool is_whole_number(Element element) {
+  return element == Element::s32 ||
+         (bits_of(element) <= 8 && element != Element::e4m3 && element != Element::e5m2);
+}
+std::int32_t whole_number_of(Element element, U64 bits) {
+  if (element == Element::s8) return static_cast<std::int8_t>(bits);
+  if (element == Element::s4) return static_cast<std::int8_t>(bits << 4) >> 4;
+  return static_cast<std::int32_t>(bits);
+}
+
 bool is_finite(Element element, U64 bits) {
   const auto word = static_cast<U32>(bits);
   switch (element) {
@@ -119,6 +135,37 @@ tensor::Factor factor_of(Element element, U64 bits) {
   }
 }
 
+Chosen::Chosen(Element element, int depth, unsigned selector, const U32* words) {
+  const int bits = bits_of(element);
+  const int wide = bits == 32 ? 2 : bits == 4 ? 8 : 4;  // as many columns have four bits
+  const int kept = wide / 2, groups = depth / wide;
+  for (int row = 0; row < 16; ++row) {
+    const int upper = row / 8;
+    for (int group = 0; group < groups; ++group) {
+      // Of 16 bits and more a lane has four groups of both rows of the quad, else eight of one.
+      int lane = row % 8 * 4, at = 0;
+      if (bits >= 16) {
+        lane +=
+            groups == 4 ? static_cast<int>(selector) : 2 * static_cast<int>(selector) + group / 4;
+        at = group % 4 + 4 * upper;
+      } else {
+        lane += (groups == 8 ? 2 * static_cast<int>(selector) : group / 8 * 2) + upper;
+        at = group % 8;
+      }
+      const U32 its = words[lane] >> 4 * at & 15;
+      for (int i = 0; i < kept; ++i) {
+        const U32 first = its & 3, second = its >> 2;
+        const U32 place = bits == 32  ? first / 2
+                          : bits == 4 ? (i < 2 ? first : second) * 2 + static_cast<U32>(i % 2)
+                          : i == 0    ? first
+                                      : second;
+        columns_[static_cast<std::size_t>(row)][static_cast<std::size_t>(group * kept + i)] =
+            static_cast<std::uint8_t>(group * wide + static_cast<int>(place));
+      }
+    }
+  }
+}
+
 Shape shape_of(const Decoder& decoder, const ptx::Instruction& one) {
   for (const std::string_view word : one.modifiers) {
     const std::size_t n = word.find('n'), k = word.find('k');
@@ -135,7 +182,8 @@ namespace {
 constexpr std::pair<std::string_view, Element> kElements[] = {
     {"f16", Element::f16},   {"bf16", Element::bf16}, {"tf32", Element::tf32},
     {"e4m3", Element::e4m3}, {"e5m2", Element::e5m2}, {"s8", Element::s8},
-    {"u8", Element::u8},     {"f64", Element::f64},   {"f32", Element::f32},
+    {"u8", Element::u8},     {"s4", Element::s4},     {"u4", Element::u4},
+    {"b1", Element::b1},     {"f64", Element::f64},   {"f32", Element::f32},
     {"s32", Element::s32}};
 
 }  // namespace
@@ -155,7 +203,7 @@ namespace {
 // Elements by row and column, each as the bits that it has.
 struct Matrix {
   int columns = 0;
-  std::array<U64, 512> bits;  // as many as the largest has
+  std::array<U64, 4096> bits;  // as many as the largest has
   U64& at(int row, int column) { return bits[static_cast<std::size_t>(row * columns + column)]; }
   U64 at(int row, int column) const {
     return bits[static_cast<std::size_t>(row * columns + column)];
@@ -231,37 +279,63 @@ void scatter(Warp& warp, const Fragment& its, Registers registers, const Matrix&
 
 // What a step says of it, in Step::offset.
 struct Kind {
-  std::uint8_t m, n, k;
+  std::uint8_t m, n, fours_of_k;
   Element d, a, b, c;
   bool saturates;
 };
+// And further, in Step::source_offset.
+struct Further {
+  Rounding rounding = Rounding::nearest;  // of doubles
+  bool differ = false;  // of single bits those that differ are counted, else common ones
+  bool is_sparse = false;
+  std::uint8_t selector = 0;
+  std::uint8_t unused[4] = {};
+};
+static_assert(sizeof(Kind) == 8 && sizeof(Further) == 8);
 struct Product {
   Fragment a, b, c, d;
   bool saturates = false;
+  Further further;
 
-  explicit Product(const Kind& its)
-      : a{Role::a, its.a, its.m, its.k},
-        b{Role::b, its.b, its.k, its.n},
+  explicit Product(const Kind& its, const Further& more)
+      : a{Role::a, its.a, its.m, its.fours_of_k * (more.is_sparse ? 2 : 4)},
+        b{Role::b, its.b, its.fours_of_k * 4, its.n},
         c{Role::accumulator, its.c, its.m, its.n},
         d{Role::accumulator, its.d, its.m, its.n},
-        saturates(its.saturates) {}
+        saturates(its.saturates),
+        further(more) {}
 };
+// Where B has what is multiplied by an element of A: of sparse A as its words say.
+int row_of_b(const Chosen* chosen, int row, int k) {
+  return chosen == nullptr ? k : (*chosen)(row, k);
+}
+
+double whole_of(const tensor::Sums& sums, std::size_t i) {
+  return std::ldexp(static_cast<double>(sums.value[i]), sums.top[i] - tensor::kKeptPlaces);
+}
+float rounded_to_half(const tensor::Sums& sums, std::size_t i) {
+  return widen<kF16>(narrow<kF16>(whole_of(sums, i), Rounding::nearest));
+}
 
 void multiply_floats(const Product& its, const Matrix& a, const Matrix& b, const Matrix& c,
-                     Matrix& d) {
+                     const Chosen* chosen, Matrix& d) {
   const int depth = its.a.columns;
   // For Hopper ptxas makes f16 of 8-bit numbers and two multiplications of one: with the first two of each four of a lane, and
   // with the others. The accumulator is added in the end.
   const bool in_halves = bits_of(its.a.element) == 8;
   // wmma of TF32 is made of instructions that are 4 deep.
   const bool is_shallow = its.a.element == Element::tf32 && its.b.columns == 16;
-  const int at_once = is_shallow ? 4 : static_cast<int>(tensor::kMostAtOnce);
-  const auto order = [&](int i) { return in_halves ? i % 16 / 2 * 4 + i % 2 + i / 16 * 2 : i; };
+  const int half = depth / 2;
+  const int at_once = is_shallow ? 4 : in_halves ? half : static_cast<int>(tensor::kMostAtOnce);
+  const auto order = [&](int i) { return in_halves ? i % half / 2 * 4 + i % 2 + i / half * 2 : i; };
   Lines<32> left, right;
   left.fill(its.a.element, false, its.a.rows, depth,
             [&](int row, int k) { return a.at(row, order(k)); });
-  right.fill(its.b.element, false, its.b.columns, depth,
-             [&](int column, int k) { return b.at(order(k), column); });
+  const auto fill_right = [&](int row) {
+    right.fill(its.b.element, false, its.b.columns, depth,
+               [&](int column, int k) { return b.at(row_of_b(chosen, row, order(k)), column); });
+  };
+  if (chosen == nullptr) fill_right(0);
 
   const auto multiply_wide = [&](int row, int first) {
     std::array<float, tensor::kWide> start, before;
@@ -278,6 +352,7 @@ void multiply_floats(const Product& its, const Matrix& a, const Matrix& b, const
           static_cast<unsigned>(std::min(depth - k, at_once)), tensor::kKeptPlaces, sums);
       for (std::size_t i = 0; i < tensor::kWide; ++i) {
         before[i] = tensor::to_float({sums.value[i], sums.top[i]});
+        if (in_halves && its.d.element == Element::f16) before[i] = rounded_to_half(sums, i);
       }
     }
     for (int i = 0; i < tensor::kWide; ++i) {
@@ -289,24 +364,26 @@ void multiply_floats(const Product& its, const Matrix& a, const Matrix& b, const
         auto all = static_cast<double>(start[at]);
         for (int k = 0; k < depth; ++k) {
           all += number_of(its.a.element, a.at(row, order(k))) *
-                 number_of(its.b.element, b.at(order(k), column));
+                 number_of(its.b.element, b.at(row_of_b(chosen, row, order(k)), column));
         }
         to = its.d.element == Element::f16 ? narrow<kF16>(all, Rounding::nearest)
                                            : std::bit_cast<U32>(settled(static_cast<float>(all)));
+      } else if (in_halves && its.d.element == Element::f16) {
+        to = narrow<kF16>(static_cast<double>(start[at] + before[at]), Rounding::nearest);
       } else if (in_halves) {
         to = std::bit_cast<U32>(start[at] + before[at]);
       } else if (its.d.element != Element::f16) {
         to = std::bit_cast<U32>(before[at]);
       } else {
         // Among f16 it is rounded from the whole sum, to nearest; else a float is made of it first.
-        const double whole =
-            std::ldexp(static_cast<double>(sums.value[at]), sums.top[at] - tensor::kKeptPlaces);
-        to = narrow<kF16>(its.c.element == Element::f16 ? whole : static_cast<double>(before[at]),
-                          Rounding::nearest);
+        to = narrow<kF16>(
+            its.c.element == Element::f16 ? whole_of(sums, at) : static_cast<double>(before[at]),
+            Rounding::nearest);
       }
     }
   };
   for (int row = 0; row < its.a.rows; ++row) {
+    if (chosen != nullptr) fill_right(row);
     for (int column = 0; column < its.b.columns; column += tensor::kWide) {
       multiply_wide(row, column);
     }
@@ -321,7 +398,10 @@ void multiply_doubles(const Product& its, const Matrix& a, const Matrix& b, cons
       for (int k = 0; k < its.a.columns; ++k) {
         const auto x = std::bit_cast<double>(a.at(row, k)),
                    y = std::bit_cast<double>(b.at(k, column));
-        sum = settled(std::fma(x, y, sum), x, sum, y);
+        const double made = its.further.rounding == Rounding::nearest
+                                ? std::fma(x, y, sum)
+                                : machine::multiply_add(x, y, sum, its.further.rounding);
+        sum = settled(made, x, sum, y);
       }
       d.at(row, column) = std::bit_cast<U64>(sum);
     }
@@ -329,16 +409,17 @@ void multiply_doubles(const Product& its, const Matrix& a, const Matrix& b, cons
 }
 
 void multiply_integers(const Product& its, const Matrix& a, const Matrix& b, const Matrix& c,
-                       Matrix& d) {
-  const auto value = [](Element element, U64 bits) {
-    return element == Element::s8 ? std::int64_t{static_cast<std::int8_t>(bits)}
-                                  : static_cast<std::int64_t>(bits);
+                       const Chosen* chosen, Matrix& d) {
+  const auto product = [&](U64 left, U64 right) -> std::int64_t {
+    if (its.further.differ) return static_cast<std::int64_t>(left ^ right);
+    return std::int64_t{whole_number_of(its.a.element, left)} *
+           whole_number_of(its.b.element, right);
   };
   for (int row = 0; row < its.a.rows; ++row) {
     for (int column = 0; column < its.b.columns; ++column) {
       std::int64_t sum = static_cast<std::int32_t>(c.at(row, column));
       for (int k = 0; k < its.a.columns; ++k) {
-        sum += value(its.a.element, a.at(row, k)) * value(its.b.element, b.at(k, column));
+        sum += product(a.at(row, k), b.at(row_of_b(chosen, row, k), column));
       }
       using Limits = std::numeric_limits<std::int32_t>;
       if (its.saturates) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
@@ -348,6 +429,8 @@ void multiply_integers(const Product& its, const Matrix& a, const Matrix& b, con
 }
 
 // ---- mma and wmma.mma ----
+
+constexpr int kSparse = 3;  // of the words of sparse A in Step::from
 
 bool is_whole(const Warp& warp) { return warp.active == kAllLanes; }
 // All 32 lanes take part. Where one has ended, or never was, what comes is not defined: the launch ends there.
@@ -361,26 +444,100 @@ const Step* wait_for_warp(const Step* step, Warp& warp) {
 
 const Step* multiply(const Step* step, Warp& warp) {
   if (!is_whole(warp)) return wait_for_warp(step, warp);
-  const Product product(std::bit_cast<Kind>(step->offset));
+  const Product product(std::bit_cast<Kind>(step->offset),
+                        std::bit_cast<Further>(step->source_offset));
   const int bytes = bits_of(product.a.element) == 64 ? 8 : 4;
   const Matrix a = gather(warp, product.a, {step->from[0], bytes});
   const Matrix b = gather(warp, product.b, {step->from[1], bytes});
   const Matrix c = gather(warp, product.c, {step->from[2], bytes});
+  std::optional<Chosen> sparse;
+  if (product.further.is_sparse) {
+    sparse.emplace(product.a.element, product.b.rows, product.further.selector,
+                   warp.values<const U32>(step->from[kSparse]));
+  }
+  const Chosen* const chosen = sparse ? &*sparse : nullptr;
   Matrix d;
   d.columns = product.d.columns;
-  switch (product.a.element) {
-    case Element::f64:
-      multiply_doubles(product, a, b, c, d);
-      break;
-    case Element::s8:
-    case Element::u8:
-      multiply_integers(product, a, b, c, d);
-      break;
-    default:
-      multiply_floats(product, a, b, c, d);
-      break;
+  if (product.a.element == Element::f64) {
+    multiply_doubles(product, a, b, c, d);
+  } else if (is_whole_number(product.a.element)) {
+    multiply_integers(product, a, b, c, chosen, d);
+  } else {
+    multiply_floats(product, a, b, c, chosen, d);
   }
   scatter(warp, product.d, {step->to, bytes}, d);
+  return step + 1;
+}
+
+// mma.m8n8k4 of f16: four products of 8 x 8 x 4, each of a quad of lanes and of the one 16 lanes on (9.7.14.5.1). ptxas makes
+// ordinary arithmetic of it: the four products are added up, and then the accumulator; to one of f16 two and two of them.
+constexpr std::size_t kQuads = 4;
+// Where element i of a lane is in the product of its quad: of A where it is held by rows, of B where by columns, and of an
+// accumulator of f16; else the other way round.
+Place place_in_quad(int lane, int i, bool along) {
+  const int beyond = lane < 16 ? 0 : 4;
+  return along ? Place{lane % 4 + beyond, i} : Place{i + beyond, lane % 4};
+}
+Place place_of_float(int lane, int i) {
+  return {(lane & 1) + (i & 2) + (lane < 16 ? 0 : 4), (i & 4) + (lane & 2) + (i & 1)};
+}
+
+const Step* multiply_quads(const Step* step, Warp& warp) {
+  if (!is_whole(warp)) return wait_for_warp(step, warp);
+  const Product product(std::bit_cast<Kind>(step->offset),
+                        std::bit_cast<Further>(step->source_offset));
+  const bool by_twos = product.c.element == Element::f16;
+  float a[kQuads][8][4], b[kQuads][8][4];
+  const auto half = [&](U32 first, int i, int lane) {
+    const U32 word = warp.values<const U32>(Registers{first}.slot(i / 2))[lane];
+    return widen<kF16>(word >> 16 * (i % 2) & 0xffff);
+  };
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const int quad = lane % 16 / 4;
+    for (int i = 0; i < 4; ++i) {
+      const Place left = place_in_quad(lane, i, (step->count & 1) != 0);
+      const Place right = place_in_quad(lane, i, (step->count & 2) != 0);
+      a[quad][left.row][left.column] = half(step->from[0], i, lane);
+      b[quad][right.row][right.column] = half(step->from[1], i, lane);
+    }
+  }
+  std::array<std::array<U32, 8>, kLanes> results;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    for (int i = 0; i < 8; ++i) {
+      const auto place = [&](Element element) {
+        return element == Element::f32 ? place_of_float(lane, i) : place_in_quad(lane, i, true);
+      };
+      const Place its = place(product.d.element);
+      const float* const x = a[lane % 16 / 4][its.row];
+      const float* const y = b[lane % 16 / 4][its.column];
+      const float start =
+          product.c.element == Element::f32
+              ? std::bit_cast<float>(warp.values<const U32>(Registers{step->from[2]}.slot(i))[lane])
+              : half(step->from[2], i, lane);
+      U32& to = results[static_cast<std::size_t>(lane)][static_cast<std::size_t>(i)];
+      float sum = 0;
+      if (by_twos) {
+        sum = start + std::fma(x[1], y[1], x[0] * y[0]) + std::fma(x[3], y[3], x[2] * y[2]);
+      } else {
+        for (int k = 0; k < 4; ++k) sum = std::fma(x[k], y[k], sum);
+        sum += start;
+      }
+      to = product.d.element == Element::f32
+               ? std::bit_cast<U32>(settled(sum))
+               : narrow<kF16>(static_cast<double>(sum), Rounding::nearest);
+    }
+  }
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const auto& its = results[static_cast<std::size_t>(lane)];
+    for (int i = 0; i < 8; ++i) {
+      if (product.d.element == Element::f32) {
+        warp.values<U32>(Registers{step->to}.slot(i))[lane] = its[static_cast<std::size_t>(i)];
+      } else if (i % 2 == 0) {
+        warp.values<U32>(Registers{step->to}.slot(i / 2))[lane] =
+            its[static_cast<std::size_t>(i)] | its[static_cast<std::size_t>(i + 1)] << 16;
+      }
+    }
+  }
   return step + 1;
 }
 
@@ -399,9 +556,10 @@ void emit_part_copy(Decoder& decoder, U32 from, U32 to, int bytes) {
   step.to = to;
 }
 // Copies an operand's registers to new ones in a row. Where there are more than the matrix needs they hold it again.
-U32 take(Decoder& decoder, const Operand& operand, const Fragment& its) {
+U32 take(Decoder& decoder, const Operand& operand, const Fragment& its, int many = 0) {
   const std::span<const Operand> all = registers_of(operand);
-  const int count = its.registers(), bytes = bytes_of(register_type(its.element));
+  const int count = many != 0 ? many : its.registers();
+  const int bytes = bytes_of(register_type(its.element));
   if (static_cast<int>(all.size()) < count) decoder.refuse("fewer registers than known here");
   const Registers made{decoder.fresh(count * bytes), bytes};
   for (int i = 0; i < count; ++i) {
@@ -411,9 +569,10 @@ U32 take(Decoder& decoder, const Operand& operand, const Fragment& its) {
   return made.first;
 }
 // Copies registers in a row to those of a result.
-void give(Decoder& decoder, const Operand& operand, const Fragment& its, U32 first) {
+void give(Decoder& decoder, const Operand& operand, const Fragment& its, U32 first, int many = 0) {
   const std::span<const Operand> all = registers_of(operand);
-  const int count = its.registers(), bytes = bytes_of(register_type(its.element));
+  const int count = many != 0 ? many : its.registers();
+  const int bytes = bytes_of(register_type(its.element));
   const Registers made{first, bytes};
   if (static_cast<int>(all.size()) < count) decoder.refuse("fewer registers than known here");
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -425,27 +584,58 @@ void give(Decoder& decoder, const Operand& operand, const Fragment& its, U32 fir
 
 // mma.sync.aligned.shape.row.col.d.a.b.c d, a, b, c; wmma.mma.sync.aligned.row.col.shape.d.c, where a and b are f16, or
 // .d.a.b.c.
+// Of sparse A (.sp) also the words that say which half it is, and which lanes of a quad have them.
 void build_multiply(Decoder& decoder, const ptx::Instruction& one) {
-  if (one.operands.size() != 4) decoder.refuse("another number of operands than known here");
+  Further further;
+  further.is_sparse = one.has("sp") || one.has("sp::ordered_metadata");
+  further.differ = one.has("xor");
+  further.rounding = one.has("rz")   ? Rounding::zero
+                     : one.has("rm") ? Rounding::down
+                     : one.has("rp") ? Rounding::up
+                                     : Rounding::nearest;
+  if (one.operands.size() != (further.is_sparse ? 6 : 4)) {
+    decoder.refuse("another number of operands than known here");
+  }
+  if (further.is_sparse) {
+    if (one.operands[5].kind != Operand::Kind::number || one.operands[5].bits > 3) {
+      decoder.refuse("a choice of lanes that is no number");
+    }
+    further.selector = static_cast<std::uint8_t>(one.operands[5].bits);
+  }
   const Shape shape = shape_of(decoder, one);
   std::vector<Element> named = elements_of(one);
   if (named.size() == 2) named = {named[0], Element::f16, Element::f16, named[1]};
   if (named.size() != 4) decoder.refuse("other types than known here");
   const auto byte = [](int value) { return static_cast<std::uint8_t>(value); };
-  const Kind kind{byte(shape.m), byte(shape.n), byte(shape.k), named[0],
-                  named[1],      named[2],      named[3],      one.has("satfinite")};
-  const Product its(kind);
-  const U32 a = take(decoder, one.operands[1], its.a);
-  const U32 b = take(decoder, one.operands[2], its.b);
-  const U32 c = take(decoder, one.operands[3], its.c);
-  const U32 d = decoder.fresh(its.d.registers() * bytes_of(register_type(its.d.element)));
-  Step& step = decoder.emit(&multiply);
+  const Kind kind{byte(shape.m), byte(shape.n), byte(shape.k / 4), named[0],
+                  named[1],      named[2],      named[3],          one.has("satfinite")};
+  const Product its(kind, further);
+  // Of four products at once a lane has eight elements of an accumulator, and four of A and B.
+  const bool is_of_quads = shape.m == 8 && shape.k == 4 && its.a.element == Element::f16;
+  const auto many = [&](const Fragment& fragment) {
+    if (!is_of_quads) return 0;
+    return fragment.role == Role::accumulator ? 8 / fragment.per_register() : 2;
+  };
+  const U32 a = take(decoder, one.operands[1], its.a, many(its.a));
+  const U32 b = take(decoder, one.operands[2], its.b, many(its.b));
+  const U32 c = take(decoder, one.operands[3], its.c, many(its.c));
+  const U32 sparse = further.is_sparse ? decoder.source(one.operands[4], Type::b32) : 0;
+  const int results = is_of_quads ? many(its.d) : its.d.registers();
+  const U32 d = decoder.fresh(results * bytes_of(register_type(its.d.element)));
+  Step& step = decoder.emit(is_of_quads ? &multiply_quads : &multiply);
+  step.from[kSparse] = sparse;
+  step.source_offset = std::bit_cast<std::int64_t>(further);
+  if (is_of_quads) {
+    const bool is_a_by_rows = one.modifiers[3] == "row",
+               is_b_by_columns = one.modifiers[4] == "col";
+    step.count = static_cast<std::uint8_t>((is_a_by_rows ? 1 : 0) | (is_b_by_columns ? 2 : 0));
+  }
   step.from[0] = a;
   step.from[1] = b;
   step.from[2] = c;
   step.to = d;
   step.offset = std::bit_cast<std::int64_t>(kind);
-  give(decoder, one.operands[0], its.d, d);
+  give(decoder, one.operands[0], its.d, d, many(its.d));
 }
 
 // ---- Matrices in memory ----
@@ -570,14 +760,26 @@ const Step* move_matrix(const Step* step, Warp& warp) {
   return step + 1;
 }
 
+struct DividedBy {
+  U32 divisor;
+  explicit DividedBy(std::int64_t variant) : divisor(static_cast<U32>(variant)) {}
+  U32 operator()(U32 value) const { return value / divisor; }
+};
+
 // wmma.load.a.sync.aligned.layout.shape[.space].type r, [p]{, stride}; wmma.store.d ... [p], r{, stride}
 template <bool loads>
 void build_move_matrix(Decoder& decoder, const ptx::Instruction& one) {
   if (one.operands.size() != 2 && one.operands.size() != 3) {
     decoder.refuse("another number of operands than known here");
   }
-  const Shape shape = shape_of(decoder, one);
-  const Element element = elements_of(one).at(0);
+  Shape shape = shape_of(decoder, one);
+  Element element = elements_of(one).at(0);
+  // Of less than a byte a lane has a word of neighbours: as one element.
+  const int in_word = bits_of(element) < 8 ? 32 / bits_of(element) : 1;
+  if (in_word != 1) {
+    element = Element::s32;
+    shape.k /= in_word;
+  }
   const bool is_row_major = one.has("row");
   const Fragment its = one.has("a")   ? Fragment{Role::a, element, shape.m, shape.k}
                        : one.has("b") ? Fragment{Role::b, element, shape.k, shape.n}
@@ -585,8 +787,14 @@ void build_move_matrix(Decoder& decoder, const ptx::Instruction& one) {
   const Operand& place = one.operands[loads ? 1 : 0];
   const Operand& values = one.operands[loads ? 0 : 1];
   const int usual = is_row_major ? its.columns : its.rows;
-  const U32 stride = one.operands.size() == 3 ? decoder.source(one.operands[2], Type::u32)
-                                              : decoder.constant(static_cast<U64>(usual), 4);
+  U32 stride = one.operands.size() == 3 ? decoder.source(one.operands[2], Type::u32)
+                                        : decoder.constant(static_cast<U64>(usual), 4);
+  if (in_word != 1 && one.operands.size() == 3) {
+    Step& divide = decoder.emit(&map_variant<DividedBy, U32, U32>);
+    divide.from[0] = stride;
+    divide.offset = in_word;
+    divide.to = stride = decoder.fresh(4);
+  }
   const U32 registers = loads ? decoder.fresh(its.registers() * bytes_of(register_type(element)))
                               : take(decoder, values, its);
   const Decoder::Address at = decoder.address(place);
@@ -713,9 +921,33 @@ void add_tensor_forms(std::vector<Form>& forms) {
   built(
       mma + "(.m8n8k16|.m16n8k16|.m16n8k32)" + in_order + "[.satfinite].s32(.s8|.u8)(.s8|.u8).s32",
       &build_multiply);
-  built(mma + "(.m8n8k4|.m16n8k4|.m16n8k8|.m16n8k16)" + in_order + "[.rn].f64.f64.f64.f64",
+  const std::string rounding = "[.rn|.rz|.rm|.rp]";
+  built(mma + "(.m8n8k4|.m16n8k4|.m16n8k8|.m16n8k16)" + in_order + rounding + ".f64.f64.f64.f64",
         &build_multiply);
-  built(mma + ".m16n8k32" + in_order + ".f32(.e4m3|.e5m2)(.e4m3|.e5m2).f32", &build_multiply);
+  const std::string bytes = "(.e4m3|.e5m2)(.e4m3|.e5m2)", saturated = "[.satfinite].s32";
+  built(mma + "(.m16n8k16|.m16n8k32)" + in_order + ".f32" + bytes + ".f32", &build_multiply);
+  built(mma + "(.m16n8k16|.m16n8k32)" + in_order + ".f16" + bytes + ".f16", &build_multiply);
+  built(mma + "(.m8n8k32|.m16n8k32|.m16n8k64)" + in_order + saturated + "(.s4|.u4)(.s4|.u4).s32",
+        &build_multiply);
+  built(mma + "(.m8n8k128|.m16n8k128|.m16n8k256)" + in_order + ".s32.b1.b1.s32(.and|.xor).popc",
+        &build_multiply);
+  for (const std::string sums : {".f16.f16.f16.f16", ".f32.f16.f16.f32"}) {
+    built(mma + ".m8n8k4(.row|.col)(.row|.col)" + sums, &build_multiply);
+  }
+  for (const std::string sparse : {"mma.sp", "mma.sp::ordered_metadata"}) {
+    const auto its = [&](const std::string& shapes_and_types) {
+      const std::size_t types = shapes_and_types.find(')') + 1;
+      built(sparse + ".sync.aligned" + shapes_and_types.substr(0, types) + in_order +
+                shapes_and_types.substr(types),
+            &build_multiply);
+    };
+    its("(.m16n8k16|.m16n8k32)(.f16|.f32).f16.f16(.f16|.f32)");
+    its("(.m16n8k16|.m16n8k32).f32.bf16.bf16.f32");
+    its("(.m16n8k8|.m16n8k16).f32.tf32.tf32.f32");
+    its("(.m16n8k32|.m16n8k64)" + saturated + "(.s8|.u8)(.s8|.u8).s32");
+    its("(.m16n8k64|.m16n8k128)" + saturated + "(.s4|.u4)(.s4|.u4).s32");
+    its("(.m16n8k64).f32" + bytes + ".f32");
+  }
 
   const std::string wmma = "wmma.mma.sync.aligned(.row|.col)(.row|.col)";
   const std::string shapes = "(.m16n16k16|.m8n32k16|.m32n8k16)";
@@ -723,7 +955,9 @@ void add_tensor_forms(std::vector<Form>& forms) {
   built(wmma + shapes + ".f32.bf16.bf16.f32", &build_multiply);
   built(wmma + shapes + ".s32(.s8|.u8)(.s8|.u8).s32[.satfinite]", &build_multiply);
   built(wmma + ".m16n16k8.f32.tf32.tf32.f32", &build_multiply);
-  built(wmma + ".m8n8k4.f64.f64.f64.f64[.rn]", &build_multiply);
+  built(wmma + ".m8n8k4" + rounding + ".f64.f64.f64.f64" + rounding, &build_multiply);
+  built(wmma + ".m8n8k32.s32(.s4|.u4)(.s4|.u4).s32[.satfinite]", &build_multiply);
+  built("wmma.mma(.and|.xor).popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32", &build_multiply);
   const std::string layout = ".sync.aligned(.row|.col)";
   const std::string all_shapes = "(.m16n16k16|.m8n32k16|.m32n8k16|.m16n16k8|.m8n8k4)";
   const std::string space = "[.global|.shared|.shared::cta]";
@@ -732,6 +966,15 @@ void add_tensor_forms(std::vector<Form>& forms) {
   built("wmma.load.c" + layout + all_shapes + space + "(.f16|.f32|.s32|.f64)",
         &build_move_matrix<true>);
   built("wmma.store.d" + layout + all_shapes + space + "(.f16|.f32|.s32|.f64)",
+        &build_move_matrix<false>);
+  for (const std::string small : {".m8n8k32(.s4|.u4)", ".m8n8k128.b1"}) {
+    const std::size_t types = small.find_first_of("(.", 1);
+    const std::string its = small.substr(0, types) + space + small.substr(types);
+    built("wmma.load.a.sync.aligned.row" + its, &build_move_matrix<true>);
+    built("wmma.load.b.sync.aligned.col" + its, &build_move_matrix<true>);
+  }
+  built("wmma.load.c" + layout + "(.m8n8k32|.m8n8k128)" + space + ".s32", &build_move_matrix<true>);
+  built("wmma.store.d" + layout + "(.m8n8k32|.m8n8k128)" + space + ".s32",
         &build_move_matrix<false>);
   const std::string rows = ".sync.aligned.m8n8(.x1|.x2|.x4)[.trans][.shared|.shared::cta].b16";
   built("ldmatrix" + rows, &build_move_rows<true>);

@@ -14,10 +14,26 @@
 namespace simt::machine {
 
 enum class Role : std::uint8_t { a, b, accumulator };
-enum class Element : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8, f64, f32, s32 };
+enum class Element : std::uint8_t {
+  f16,
+  bf16,
+  tf32,
+  e4m3,
+  e5m2,
+  s8,
+  u8,
+  s4,
+  u4,
+  b1,
+  f64,
+  f32,
+  s32
+};
 
 int bits_of(Element element);
 double number_of(Element element, std::uint64_t bits);
+bool is_whole_number(Element element);
+std::int32_t whole_number_of(Element element, std::uint64_t bits);
 bool is_finite(Element element, std::uint64_t bits);
 tensor::Factor factor_of(Element element, std::uint64_t bits);
 
@@ -66,6 +82,21 @@ struct Lines {
   tensor::Factors from(std::size_t line, std::size_t k) const {
     return {&value[k][line], &top[k][line], static_cast<std::size_t>(kMost)};
   }
+};
+
+/// Of sparse A, of which half is stored: which column of each four (of TF32 of each two, of 4 bits which two of each eight)
+/// an element of the stored half is, of 16 rows. The words are those of a warp's lanes, of which a quad's one, two or all
+/// four count.
+class Chosen {
+ public:
+  Chosen(Element element, int depth, unsigned selector, const std::uint32_t* words);
+  /// The column of the whole matrix.
+  int operator()(int row, int column) const {
+    return columns_[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
+  }
+
+ private:
+  std::array<std::array<std::uint8_t, 64>, 16> columns_;
 };
 
 /// Of "m16n8k16".

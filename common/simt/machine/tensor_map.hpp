@@ -1,5 +1,5 @@
-// What a tensor map holds here (CUtensorMap, whose 128 bytes are opaque to programs): cuTensorMapEncodeTiled makes it, copies of
-// tiles read it.
+// What a tensor map holds here (CUtensorMap, whose 128 bytes are opaque to programs): cuTensorMapEncodeTiled and
+// cuTensorMapEncodeIm2col make it, copies of tiles read it, tensormap.replace changes it.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,11 @@ struct TensorMap {
   std::uint16_t box[5] = {};
   std::uint8_t steps[5] = {};  // of each dimension every so many elements
   std::uint8_t width = 0;      // of the swizzle in bytes; 0: none
+  // Of im2col a tile has the channels of so many pixels, which follow one another in a box of the tensor: of each dimension
+  // between channels and images its first index, and how far its last one is from the dimension's.
+  bool is_im2col = false;
+  std::uint16_t pixels = 0;
+  std::int16_t lower[3] = {}, upper[3] = {};
 };
 static_assert(sizeof(TensorMap) <= 128);
 

@@ -26,10 +26,13 @@ void put_back(const std::byte* before, const Warp& warp, T* to) {
   }
 }
 
+constexpr std::size_t kWidest = 16;  // bytes of a value
+__extension__ using Wide = unsigned __int128;
+
 }  // namespace
 
 const Step* for_active_lanes(Execute run, const Step* step, Warp& warp, std::size_t bytes) {
-  alignas(64) std::byte before[kLanes * sizeof(std::uint64_t)];
+  alignas(64) std::byte before[kLanes * kWidest];
   std::memcpy(before, warp.registers + step->to, kLanes * bytes);
   const std::uint32_t active = std::exchange(warp.active, kAllLanes);
   const Step* const next = run(step, warp);
@@ -40,6 +43,9 @@ const Step* for_active_lanes(Execute run, const Step* step, Warp& warp, std::siz
       break;
     case 2:
       put_back(before, warp, warp.values<std::uint16_t>(step->to));
+      break;
+    case 16:
+      put_back(before, warp, warp.values<Wide>(step->to));
       break;
     case 4:
       put_back(before, warp, warp.values<std::uint32_t>(step->to));

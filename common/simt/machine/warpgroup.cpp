@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -23,7 +24,7 @@ namespace {
 
 constexpr unsigned kGroupWarps = 4;
 constexpr int kRowsOfWarp = 16;
-constexpr int kMostOfLine = 32, kMostLines = 256;  // elements, and columns of B
+constexpr int kMostOfLine = 64, kMostLines = 256;  // elements, and columns of B
 constexpr int kLeft = 0, kRight = 1,
               kAdds = 2;  // in Step::from: two descriptors, and whether D is added
 
@@ -33,14 +34,14 @@ constexpr int kLeft = 0, kRight = 1,
 struct Described {
   std::uint32_t start, leading, stride;
   std::uint32_t width;  // of a line with its swizzle in bytes; 16: none
-  bool has_base;
+  std::uint32_t base;   // which line of a swizzle's pattern the matrix begins with
 
   explicit Described(std::uint64_t bits)
       : start(static_cast<std::uint32_t>(bits & 0x3fff) << 4),
         leading(static_cast<std::uint32_t>(bits >> 16 & 0x3fff) << 4),
         stride(static_cast<std::uint32_t>(bits >> 32 & 0x3fff) << 4),
         width(std::array{16u, 128u, 64u, 32u}[bits >> 62]),
-        has_base((bits >> 49 & 7) != 0) {}
+        base(static_cast<std::uint32_t>(bits >> 49 & 7)) {}
 
   // Where a piece lies. Of a matrix along k a line is a row of A or a column of B, and has two pieces; of a transposed one it
   // has the same k, and a piece for each eight rows or columns.
@@ -50,13 +51,16 @@ struct Described {
       at +=
           is_transposed ? piece * stride + line / 8 * leading : line / 8 * stride + piece * leading;
     } else {
-      const std::uint32_t across = is_transposed ? width / 16 : 2;
+      const std::uint32_t across = width / 16;
       at += line / 8 * stride + piece % across * 16 + piece / across * leading;
     }
     at = (start + at) & 0x3'ffff;
-    return at ^ (at >> 3 & (width / 16 - 1) << 4);
+    return at ^ ((at - (base << 7)) >> 3 & (width / 16 - 1) << 4);
   }
 };
+
+// Single bits are taken by words.
+Element in_memory(Element element) { return element == Element::b1 ? Element::s32 : element; }
 
 // Elements of rows of A, or of columns of B, as the bits that they have.
 using Bits = std::array<std::array<std::uint32_t, kMostOfLine>, kMostLines>;
@@ -67,17 +71,13 @@ struct Reader {
   std::vector<AsyncAccess::Piece> pieces;
 
   // False, and told, if it is not all there.
-  bool read(std::uint64_t descriptor, const GroupProduct& its, Element element, bool is_transposed,
-            int first, int lines, Bits& bits) {
+  bool read(std::uint64_t descriptor, Element element, int depth, bool is_transposed, int first,
+            int lines, Bits& bits) {
     const Described where(descriptor);
-    if (where.has_base) {
-      stop(step, warp, 0, "matrix_base");
-      return end_all();
-    }
-    const int size = bits_of(element) / 8, each = 16 / size;
+    const int size = bits_of(in_memory(element)) / 8, each = 16 / size;
     // Pieces along k of each line, or along lines for each k.
-    const int outer = is_transposed ? its.depth : lines;
-    const int inner = is_transposed ? lines / each : its.depth / each;
+    const int outer = is_transposed ? depth : lines;
+    const int inner = is_transposed ? lines / each : depth / each;
     for (int i = 0; i < outer; ++i) {
       for (int j = 0; j < inner; ++j) {
         const std::uint32_t at = is_transposed
@@ -176,17 +176,30 @@ auto elements_in(const Bits& bits) {
   };
 }
 
-// Once for the four warps.
+// Once for the four warps, or where A is sparse for each row.
 void prepare_right(const GroupProduct& its, Work& work) {
-  if (its.d == Element::s32) return;
+  if (its.d == Element::s32 || its.is_sparse) return;
   work.right.fill(its.b, its.negates_b, its.columns, its.depth, elements_in(work.right_bits));
 }
 
-void multiply_group_floats(const GroupProduct& its, Work& work) {
+// Where B has what is multiplied by element k of a row.
+std::size_t place_in_b(const Chosen* chosen, std::size_t row, std::size_t k) {
+  return chosen == nullptr
+             ? k
+             : static_cast<std::size_t>((*chosen)(static_cast<int>(row), static_cast<int>(k)));
+}
+
+void multiply_group_floats(const GroupProduct& its, const Chosen* chosen, Work& work) {
   work.left.fill(its.a, its.negates_a, kRowsOfWarp, its.depth, elements_in(work.left_bits));
   const auto depth = static_cast<unsigned>(its.depth);
   const Precision precision = precision_of(its.a);
   for (std::size_t row = 0; row < kRowsOfWarp; ++row) {
+    if (chosen != nullptr) {
+      work.right.fill(its.b, its.negates_b, its.columns, its.depth, [&](int line, int k) {
+        return work.right_bits[static_cast<std::size_t>(line)]
+                              [place_in_b(chosen, row, static_cast<std::size_t>(k))];
+      });
+    }
     for (std::size_t column = 0; column < static_cast<std::size_t>(its.columns); column += kWide) {
       std::array<float, kWide> start;
       for (std::size_t i = 0; i < kWide; ++i) {
@@ -217,7 +230,8 @@ void multiply_group_floats(const GroupProduct& its, Work& work) {
         auto all = static_cast<double>(start[i]);
         for (std::size_t k = 0; k < depth; ++k) {
           const double a = number_of(its.a, work.left_bits[row][k]);
-          const double b = number_of(its.b, work.right_bits[column + i][k]);
+          const double b =
+              number_of(its.b, work.right_bits[column + i][place_in_b(chosen, row, k)]);
           all += its.negates_a != its.negates_b ? -(a * b) : a * b;
         }
         to = group_result(its.d, all, settled(static_cast<float>(all)));
@@ -226,10 +240,10 @@ void multiply_group_floats(const GroupProduct& its, Work& work) {
   }
 }
 
-void multiply_group_integers(const GroupProduct& its, Work& work) {
-  const auto value = [](Element element, std::uint32_t bits) {
-    return element == Element::s8 ? std::int32_t{static_cast<std::int8_t>(bits)}
-                                  : static_cast<std::int32_t>(bits);
+void multiply_group_integers(const GroupProduct& its, const Chosen* chosen, Work& work) {
+  const auto product = [&](std::uint32_t a, std::uint32_t b) {
+    return its.a == Element::b1 ? std::popcount(a & b)
+                                : whole_number_of(its.a, a) * whole_number_of(its.b, b);
   };
   using Limits = std::numeric_limits<std::int32_t>;
   for (std::size_t row = 0; row < kRowsOfWarp; ++row) {
@@ -237,7 +251,7 @@ void multiply_group_integers(const GroupProduct& its, Work& work) {
       std::uint32_t& to = work.results[row][column];
       std::int64_t sum = static_cast<std::int32_t>(to);
       for (std::size_t k = 0; k < static_cast<std::size_t>(its.depth); ++k) {
-        sum += value(its.a, work.left_bits[row][k]) * value(its.b, work.right_bits[column][k]);
+        sum += product(work.left_bits[row][k], work.right_bits[column][place_in_b(chosen, row, k)]);
       }
       if (its.saturates) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
       to = static_cast<std::uint32_t>(sum);
@@ -293,9 +307,10 @@ bool is_group_there(const Step* step, Warp& warp) {
 
 // What a warp has of it.
 void multiply_rows(const Step* step, Warp& warp, const GroupProduct& its, Work& work) {
-  each_element(warp, {Role::a, its.a, kRowsOfWarp, its.depth}, its.left,
+  const Element left = in_memory(its.a);
+  each_element(warp, {Role::a, left, kRowsOfWarp, its.depth}, its.left,
                [&](std::uint32_t word, int j, std::size_t row, std::size_t k) {
-                 work.left_bits[row][k] = part_of_word(word, j, bits_of(its.a));
+                 work.left_bits[row][k] = part_of_word(word, j, bits_of(left));
                });
   const Fragment results{Role::accumulator, its.d, kRowsOfWarp, its.columns};
   const bool adds = (warp.predicate(step->from[kAdds]) & 1) != 0;
@@ -303,10 +318,16 @@ void multiply_rows(const Step* step, Warp& warp, const GroupProduct& its, Work& 
                [&](std::uint32_t word, int j, std::size_t row, std::size_t column) {
                  work.results[row][column] = adds ? part_of_word(word, j, bits_of(its.d)) : 0;
                });
+  std::optional<Chosen> sparse;
+  if (its.is_sparse) {
+    sparse.emplace(its.a, 2 * its.depth, its.selector,
+                   warp.values<const std::uint32_t>(its.sparse));
+  }
+  const Chosen* const chosen = sparse ? &*sparse : nullptr;
   if (its.d == Element::s32) {
-    multiply_group_integers(its, work);
+    multiply_group_integers(its, chosen, work);
   } else {
-    multiply_group_floats(its, work);
+    multiply_group_floats(its, chosen, work);
   }
   each_element(warp, results, its.results,
                [&](std::uint32_t& word, int j, std::size_t row, std::size_t column) {
@@ -345,11 +366,11 @@ const Step* multiply_in_group(const Step* step, Warp& warp) {
   };
   const auto read_left = [&](Warp& one) {
     const int first = static_cast<int>(one.index % kGroupWarps) * kRowsOfWarp;
-    return !its.left.empty() || reader.read(descriptor(one, kLeft), its, its.a, its.transposes_a,
-                                            first, kRowsOfWarp, work.left_bits);
+    return !its.left.empty() || reader.read(descriptor(one, kLeft), its.a, its.depth,
+                                            its.transposes_a, first, kRowsOfWarp, work.left_bits);
   };
-  if (!reader.read(descriptor(warp, kRight), its, its.b, its.transposes_b, 0, its.columns,
-                   work.right_bits) ||
+  if (!reader.read(descriptor(warp, kRight), its.b, its.is_sparse ? 2 * its.depth : its.depth,
+                   its.transposes_b, 0, its.columns, work.right_bits) ||
       !std::all_of(group.begin(), group.end(), read_left)) {
     return nullptr;
   }
@@ -374,8 +395,19 @@ const Step* multiply_in_group(const Step* step, Warp& warp) {
 }
 
 // wgmma.mma_async.sync.aligned.shape.d.a.b D, A, B, adds, sign a, sign b, transposed a, transposed b; the signs are not
-// of integers, the last two of 16 bits, and of A only where it is in memory.
-void build_group_product(Decoder& decoder, const ptx::Instruction& one) {
+// of integers, the last two of 16 bits, and of A only where it is in memory. Of sparse A (.sp) behind B the register that
+// says which half is stored, and a number.
+void build_group_product(Decoder& decoder, const ptx::Instruction& written) {
+  ptx::Instruction one = written;
+  const bool is_sparse = one.has("sp");
+  std::vector<ptx::Operand> words;
+  if (is_sparse && one.operands.size() > 5) {
+    words.assign(one.operands.begin() + 3, one.operands.begin() + 5);
+    one.operands.erase(one.operands.begin() + 3, one.operands.begin() + 5);
+    if (words[1].kind != ptx::Operand::Kind::number || words[1].bits > 1) {
+      decoder.refuse("a choice of lanes that is no number");
+    }
+  }
   const Shape shape = shape_of(decoder, one);
   const std::vector<Element> named = elements_of(one);
   if (named.size() != 3) decoder.refuse("other types than known here");
@@ -383,13 +415,16 @@ void build_group_product(Decoder& decoder, const ptx::Instruction& one) {
                    .a = named[1],
                    .b = named[2],
                    .columns = shape.n,
-                   .depth = shape.k,
+                   .depth = is_sparse                 ? shape.k / 2
+                            : named[1] == Element::b1 ? shape.k / 32
+                                                      : shape.k,
                    .saturates = one.has("satfinite"),
+                   .is_sparse = is_sparse,
                    .results = {},
                    .left = {}};
   const bool is_float = its.d != Element::s32, is_half = bits_of(its.a) == 16;
   if (shape.m != 64 || shape.n % 8 != 0 || shape.n < 8 || shape.n > kMostLines ||
-      shape.k * bits_of(its.a) != 256) {
+      its.depth * bits_of(in_memory(its.a)) != 256 || words.size() != (is_sparse ? 2u : 0u)) {
     decoder.refuse("another shape than known here");
   }
   const bool is_described =
@@ -414,7 +449,7 @@ void build_group_product(Decoder& decoder, const ptx::Instruction& one) {
     its.transposes_b = number(operands - 1) == 1;
   }
   const auto slots = [&](const ptx::Operand& operand, Role role, Element element, int columns) {
-    const Fragment fragment{role, element, kRowsOfWarp, columns};
+    const Fragment fragment{role, in_memory(element), kRowsOfWarp, columns};
     if (static_cast<int>(operand.parts.size()) != fragment.registers()) {
       decoder.refuse("another number of registers than the shape has");
     }
@@ -426,6 +461,10 @@ void build_group_product(Decoder& decoder, const ptx::Instruction& one) {
   };
   its.results = slots(one.operands[0], Role::accumulator, its.d, its.columns);
   if (!is_described) its.left = slots(one.operands[1], Role::a, its.a, its.depth);
+  if (is_sparse) {
+    its.sparse = decoder.source(words[0], ptx::Type::b32);
+    its.selector = static_cast<std::uint8_t>(words[1].bits);
+  }
   const std::uint32_t left =
       is_described ? decoder.source(one.operands[1], ptx::Type::b64) : decoder.constant(0, 8);
   const std::uint32_t right = decoder.source(one.operands[2], ptx::Type::b64);
@@ -476,6 +515,52 @@ void each_register(const ptx::Operand& operand, Visit visit) {
 }  // namespace
 
 Execute touches_product() { return &touch_too_early; }
+Execute lacks_fence() {
+  return [](const Step* step, Warp& warp) -> const Step* {
+    warp.block->grid->observer->meaningless(warp, *step, warp.active, "unfenced_product");
+    return step + 1;
+  };
+}
+
+// Again where the code runs straight on. The compiler moves constants and copies over a fence, which is no mistake of the
+// program; registers of the product before need none between.
+std::set<const ptx::Instruction*> unfenced_products(const ptx::Function& function) {
+  std::set<const ptx::Instruction*> unfenced;
+  std::set<std::int32_t> written;
+  bool has_fence = false;
+  const std::set<std::int32_t> labels(function.labels.begin(), function.labels.end());
+  for (std::size_t i = 0; i < function.body.size(); ++i) {
+    const ptx::Instruction& one = function.body[i];
+    if (labels.contains(static_cast<std::int32_t>(i)) || one.opcode == "call") written.clear();
+    if (one.opcode == "wgmma") {
+      if (one.has("fence")) {
+        has_fence = true;
+        written.clear();
+      }
+      if (!one.has("mma_async") || one.operands.size() < 3) continue;
+      bool is_late = !has_fence;
+      for (std::size_t k = 0; k < 2; ++k) {
+        if (one.operands[k].kind != ptx::Operand::Kind::vector) continue;
+        each_register(one.operands[k],
+                      [&](std::int32_t index) { is_late |= written.contains(index); });
+      }
+      if (is_late) unfenced.insert(&one);
+      continue;
+    }
+    if (one.operands.empty() || one.opcode == "st" || one.opcode == "red") continue;
+    const bool copies = one.opcode == "mov" && one.operands.size() == 2;
+    const bool of_written = copies && one.operands[1].kind == ptx::Operand::Kind::reg &&
+                            written.contains(one.operands[1].index);
+    each_register(one.operands[0], [&](std::int32_t index) {
+      if (copies && !of_written) {
+        written.erase(index);
+      } else {
+        written.insert(index);
+      }
+    });
+  }
+  return unfenced;
+}
 
 // Followed where the code runs straight on: what comes from elsewhere has perhaps waited.
 std::set<const ptx::Instruction*> touches_of_products(const ptx::Function& function) {
@@ -535,17 +620,25 @@ void add_group_forms(std::vector<Form>& forms) {
     widths += '#';
   }
   widths += ')';
-  const auto product = [&](const std::string& depth, const std::string& types) {
+  const auto product = [&](const std::string& depth, const std::string& types,
+                           const std::string& sparse = "") {
     std::string shapes = widths;
     for (std::size_t at = 0; (at = shapes.find('#', at)) != shapes.npos;)
       shapes.replace(at, 1, depth);
-    add_built(forms, "wgmma.mma_async.sync.aligned" + shapes + types, &build_group_product, apart);
+    add_built(forms, "wgmma.mma_async" + sparse + ".sync.aligned" + shapes + types,
+              &build_group_product, apart);
   };
   product("16", "(.f16|.f32).f16.f16");
   product("16", ".f32.bf16.bf16");
   product("8", ".f32.tf32.tf32");
   product("32", "(.f16|.f32)(.e4m3|.e5m2)(.e4m3|.e5m2)");
   product("32", ".s32(.s8|.u8)(.s8|.u8)[.satfinite]");
+  product("256", ".s32.b1.b1.and.popc");
+  product("32", "(.f16|.f32).f16.f16", ".sp");
+  product("32", ".f32.bf16.bf16", ".sp");
+  product("16", ".f32.tf32.tf32", ".sp");
+  product("64", "(.f16|.f32)(.e4m3|.e5m2)(.e4m3|.e5m2)", ".sp");
+  product("64", ".s32(.s8|.u8)(.s8|.u8)[.satfinite]", ".sp");
   add_built(forms, "wgmma.fence.sync.aligned", &build_no_step);
   add_built(forms, "wgmma.commit_group.sync.aligned",
             [](Decoder& decoder, const ptx::Instruction&) { decoder.emit(&commit_products); });

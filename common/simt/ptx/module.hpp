@@ -91,7 +91,7 @@ struct Register {
 
 struct Operand {
   enum class Kind : std::uint8_t {
-    reg,     // %r1; !%p1 with `negated`
+    reg,     // %r1; !%p1 and -%r1 with `negated`; %r1.b0, a part of it, with `name`
     number,  // 1, -4, 0f3F800000
     symbol,  // a variable or a function: name + offset
     address,  // [base + offset], base a register, a symbol or none: parts[0]; parts[1...] of a texture
@@ -107,7 +107,7 @@ struct Operand {
   std::uint64_t bits = 0;   // of a number
   Type number_type = Type::none;  // f32 or f64 where the text gave the bits of one, else none
   std::int64_t offset = 0;        // of a symbol or an address
-  std::string_view name = {};     // of a symbol
+  std::string_view name = {};     // of a symbol; of a register's part: "b0"
   std::vector<Operand> parts = {};
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cctype>
 #include <charconv>
 #include <cstring>
@@ -30,6 +31,7 @@ class Lexer {
   explicit Lexer(std::string_view text) : text_(text) { advance(); }
 
   const Token& now() const { return now_; }
+  bool next_is_word() const { return here_ < text_.size() && is_word_start(at(here_)); }
   /// The current token, and goes on to the next.
   Token take() {
     const Token taken = now_;
@@ -201,13 +203,23 @@ class Parser {
           base = 16;
           type = Type::f64;
           break;
+        case '.':
+          break;
         default:
           base = 8;
           break;
       }
-      text.remove_prefix(base == 8 ? 1 : 2);
+      if (base != 10) text.remove_prefix(base == 8 ? 1 : 2);
     }
     std::uint64_t bits = 0;
+    if (base != 16 && text.find('.') != std::string_view::npos) {
+      double value = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (error != std::errc() || end != text.data() + text.size()) {
+        fail("this is no number: " + std::string(token.text), token.line);
+      }
+      return {std::bit_cast<std::uint64_t>(negative ? -value : value), Type::f64};
+    }
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, base);
     if (error != std::errc() || end != text.data() + text.size()) {
       fail("this is no number: " + std::string(token.text), token.line);
@@ -704,7 +716,7 @@ class Parser {
                                                   "reserved_smem_offset_0",
                                                   "reserved_smem_offset_1"};
     const std::string_view stem = name.substr(1, name.find('.') - 1);
-    if (stem.starts_with("envreg")) return true;
+    if (stem.starts_with("envreg") || stem.starts_with("pm")) return true;
     return std::find(std::begin(kKnown), std::end(kKnown), stem) != std::end(kKnown);
   }
 
@@ -771,6 +783,15 @@ class Parser {
     expect(";");
   }
 
+  // a, or a|b.
+  Operand or_pair(Operand first) {
+    if (!take_if("|")) return first;
+    Operand both;
+    both.kind = Operand::Kind::pair;
+    both.parts = {std::move(first), operand()};
+    return both;
+  }
+
   Operand operand() {
     Operand made;
     const int line = now().line;
@@ -792,12 +813,7 @@ class Parser {
       do made.parts.push_back(operand());
       while (take_if(","));
       expect("}");
-      if (take_if("|")) {
-        Operand both;
-        both.kind = Operand::Kind::pair;
-        both.parts = {made, operand()};
-        return both;
-      }
+      return or_pair(std::move(made));
     } else if (take_if("(")) {
       made.kind = Operand::Kind::list;
       if (!is(")")) {
@@ -805,31 +821,30 @@ class Parser {
         while (take_if(","));
       }
       expect(")");
-    } else if (is("!") || now().kind == Token::Kind::word) {
-      made.negated = take_if("!");
+    } else if (is("!") || (is("-") && lexer_.next_is_word()) || now().kind == Token::Kind::word) {
+      made.negated = take_if("!") || take_if("-");
       const std::string_view name = word("a name");
-      if (name == "_") return made;
+      if (name == "_") return or_pair(std::move(made));
       if (name == "WARP_SZ") {
         made.kind = Operand::Kind::number;
         made.bits = 32;
         return made;
       }
       const std::int32_t index = find_register(name);
-      // %r1.b0 is a byte of a register, for instructions that decode() has none of: a name that means nothing there.
-      const bool is_part = index < 0 && find_register(name.substr(0, name.rfind('.'))) >= 0;
-      if (index >= 0 || (name.starts_with('%') && !is_part)) {
+      const std::size_t dot = name.rfind('.');
+      const std::int32_t whole_register = index < 0 ? find_register(name.substr(0, dot)) : -1;
+      if (whole_register >= 0) {
+        made.kind = Operand::Kind::reg;
+        made.index = whole_register;
+        made.name = name.substr(dot + 1);
+      } else if (index >= 0 || name.starts_with('%')) {
         made.kind = Operand::Kind::reg;
         made.index = index >= 0 ? index : register_named(name, line);
       } else {
         made.kind = Operand::Kind::symbol;
         made.name = name;
       }
-      if (take_if("|")) {
-        Operand both;
-        both.kind = Operand::Kind::pair;
-        both.parts = {made, operand()};
-        return both;
-      }
+      if (is("|")) return or_pair(std::move(made));
       if (take_if("+"))
         made.offset = whole();
       else if (is("-"))

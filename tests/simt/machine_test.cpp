@@ -104,6 +104,17 @@ TEST_CASE("machine: every thread of every block stores its own word") {
   CHECK(kernel.stuck.empty());
 }
 
+TEST_CASE("machine: only the kernel's own parameters are loaded") {
+  for (const char* load :
+       {"ld.param.u64 %rd2, [a+8];", "ld.param.u64 %rd2, [a+4];", "ld.param.u64 %rd2, [a+-8];",
+        "ld.param.v2.u64 {%rd2, %rd3}, [a];", "ld.param.u32 %r1, [a+1000000];"}) {
+    INFO(load);
+    CHECK_THROWS_WITH(Kernel(std::string(load) + "\nret;"),
+                      halo::test::contains("a load outside the kernel's parameters"));
+  }
+  CHECK_NOTHROW(Kernel("ld.param.u32 %r1, [a+4];\nld.param.v2.u32 {%r1, %r2}, [a];\nret;"));
+}
+
 TEST_CASE("machine: lanes that went different ways meet again") {
   // Odd lanes add 1 and even ones 2; the store behind both is one request.
   Kernel kernel(kOwnWord +

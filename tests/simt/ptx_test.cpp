@@ -292,3 +292,19 @@ TEST_CASE("a mistake is told with its line") {
   CHECK(halo::test::message_of([] { read(".version 9.0\n.entry f() {"); }) ==
         "test.ptx:2: the text ends within a function");
 }
+
+TEST_CASE("braces within braces without an end are a mistake, and do not end the program") {
+  const auto deep = [](char open, const std::string& within, char close) {
+    constexpr std::size_t kDepth = 200'000;
+    return std::string(kDepth, open) + within + std::string(kDepth, close);
+  };
+  const std::string why = "braces or brackets within others, deeper than 1000";
+  CHECK(refusal(deep('{', "", '}')) == "test.ptx:6: " + why);
+  CHECK(refusal(".reg .b32 %r<2>; mov.u32 %r1, " + deep('{', "%r1", '}') + ";") ==
+        "test.ptx:6: " + why);
+  CHECK(refusal(".reg .b32 %r<2>; ld.u32 %r1, " + deep('[', "%r1", ']') + ";") ==
+        "test.ptx:6: " + why);
+  CHECK(halo::test::message_of([&] {
+          read(".version 9.0\n.global .b32 g[4] = " + deep('{', "1", '}') + ";");
+        }) == "test.ptx:2: " + why);
+}

@@ -591,6 +591,10 @@ void build_move(Decoder& decoder, const ptx::Instruction& written) {
   if (is_fixed) {
     step.offset =
         static_cast<std::int64_t>(decoder.symbol(address.parts.front().name)) + address.offset;
+    const auto end = static_cast<std::int64_t>(decoder.parameter_bytes());
+    if (step.offset < 0 || step.offset + static_cast<std::int64_t>(count) * bytes_of(type) > end) {
+      decoder.refuse("a load outside the kernel's parameters");
+    }
   } else {
     step.from[kAddress] = at.base;
     step.offset = at.offset;

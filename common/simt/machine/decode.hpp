@@ -18,6 +18,9 @@ class Decoder {
 
   [[noreturn]] void refuse(const std::string& why) const;
 
+  /// Of the kernel.
+  std::uint32_t parameter_bytes() const { return code_->parameters; }
+
   /// Where a warp keeps a value of the type for the step that comes: a register, or a constant. One of another size is
   /// cut or widened first, by a step of its own.
   std::uint32_t source(const ptx::Operand& operand, ptx::Type type);

@@ -448,6 +448,7 @@ class Parser {
 
   void values(Variable& made, int cell, std::int64_t& at) {
     if (take_if("{")) {
+      const Deeper within(*this);
       while (!take_if("}")) {
         values(made, cell, at);
         if (!is("}")) expect(",");
@@ -557,8 +558,23 @@ class Parser {
       *same = std::move(made);
   }
 
+  // Braces and brackets within others are calls within calls of what reads them: a text of nothing else is not to end the program.
+  class Deeper {
+   public:
+    explicit Deeper(Parser& parser) : depth_(parser.depth_) {
+      if (++depth_ > 1000) parser.fail("braces or brackets within others, deeper than 1000");
+    }
+    ~Deeper() { --depth_; }
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+
+   private:
+    int& depth_;
+  };
+
   // What stands between braces, behind the first one.
   void block() {
+    const Deeper within(*this);
     scopes_.emplace_back();
     const std::size_t first_pending = pending_.size();
     while (!take_if("}")) {
@@ -793,6 +809,7 @@ class Parser {
   }
 
   Operand operand() {
+    const Deeper within(*this);
     Operand made;
     const int line = now().line;
     if (take_if("[")) {
@@ -870,6 +887,7 @@ class Parser {
   std::map<std::string_view, std::string> strings_;
   Function* function_ = nullptr;
   std::vector<Scope> scopes_;
+  int depth_ = 0;  // of braces and brackets that are being read
   std::vector<Pending> pending_;
   std::deque<std::string> names_;  // what the scopes' keys are pieces of
 };

@@ -78,7 +78,7 @@ std::string machines_fault(const std::string& text) {
          {"No space left on device", "Disk quota exceeded", "Cannot allocate memory",
           "out of memory", "virtual memory exhausted", "Killed signal terminated",
           "Resource temporarily unavailable", "Read-only file system", "Input/output error",
-          "Could not open output file"}) {
+          "Could not open output file", "Failed to preprocess host compiler properties"}) {
       if (has(line, words)) return line;
     }
     // A file that is nested too deeply has the compiler overflow its stack.

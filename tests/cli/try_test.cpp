@@ -192,7 +192,8 @@ TEST_CASE_METHOD(TryFixture, "try: compile errors are shown with their lines, an
     for (const char* said :
          {"<built-in>: fatal error: when writing output to x.ii: No space left on device",
           "g++: fatal error: Killed signal terminated program cc1plus",
-          "nvcc fatal   : Could not open output file "}) {
+          "nvcc fatal   : Could not open output file ",
+          "nvcc fatal   : Failed to preprocess host compiler properties."}) {
       course.set_compiler(std::string("echo '") + said + "' >&2; exit 1");
       const Ended none = course.halo({"try", "04"});
       CAPTURE(said, none.err);

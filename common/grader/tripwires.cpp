@@ -576,7 +576,14 @@ std::string refused_definition(const std::string& name, char kind, bool is_progr
   if (is_one_of(name, {"_ZSt", "_ZNSt", "_ZNKSt"}) && kind == 'T') {
     return name + ", which is not the exercise's";
   }
-  if (is_one_of(name, {"_ZN4halo", "_ZNK4halo"}) && kind == 'T' && name != "_ZN4halo8exerciseEv") {
+  // Weak ones too, such as `inline extern "C"` makes of any name: the linker takes the first that it meets. The interface's own
+  // are inline; operators are those of Counted.
+  const bool is_inline_of_interface =
+      kind != 'T' &&
+      is_one_of(name, {"_ZN4halo8Exercise", "_ZNK4halo8Exercise", "_ZN4halo7Counted",
+                       "_ZNK4halo7Counted", "_ZN4haloml", "_ZN4halopl", "_ZN4halomi"});
+  if (is_one_of(name, {"_ZN4halo", "_ZNK4halo", "_ZN4simt", "_ZNK4simt"}) &&
+      name != "_ZN4halo8exerciseEv" && !is_inline_of_interface) {
     return name + ", which is not the exercise's";
   }
   if (name.starts_with("_Z")) return {};

@@ -240,6 +240,21 @@ TEST_CASE("what others would take for their own is refused") {
     INFO(name);
     CHECK(refusal_of_symbol(name, 'T') == "");
   }
+  // What `inline extern "C"` makes of such a name is taken in the place of the worker's own too.
+  for (const char* name :
+       {"_ZN4halo8counting5beginEPff", "_ZN4halo9exercises10HostArrays6finishEv",
+        "_ZNK4halo9exercises6ServedE", "_ZN4simt9simulatorEv", "_ZN4haloeqERKNS_7CountedES2_"}) {
+    CAPTURE(name);
+    for (const char kind : {'T', 'W', 'V', 'u', 'B'}) {
+      CHECK_FALSE(refusal_of_symbol(name, kind).empty());
+    }
+  }
+  for (const char* name :
+       {"_ZN4halo8ExerciseC1IJPKfPfiiEEEPFiDpT_E", "_ZNK4halo8ExerciseclERKNS_17ExerciseArgumentsE",
+        "_ZN4halo7CountedC2Ef", "_ZN4halomlERKNS_7CountedES2_"}) {
+    CAPTURE(name);
+    CHECK(refusal_of_symbol(name, 'W') == "");
+  }
   CHECK(refusal_of_symbol("table", 'B') == "");
   CHECK(refusal_of_symbol("_ZNSt6vectorIfSaIfEE9push_backEOf", 'W') == "");
 }

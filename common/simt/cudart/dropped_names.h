@@ -34,4 +34,30 @@ static inline cudaError_t cudaMemAdvise(const void* pointer, size_t count, cudaM
                                         int device) {
   return cudaMemAdvise(pointer, count, advice, cuda12_location(device));
 }
+
+// Shuffles of the lanes that are there. For the host nvcc still declares them.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+#define SIMT_SHUFFLES(T)                                                                         \
+  static __device__ __forceinline__ T __shfl(T value, int lane, int width = 32) {                \
+    return __shfl_sync(__activemask(), value, lane, width);                                      \
+  }                                                                                              \
+  static __device__ __forceinline__ T __shfl_up(T value, unsigned int delta, int width = 32) {   \
+    return __shfl_up_sync(__activemask(), value, delta, width);                                  \
+  }                                                                                              \
+  static __device__ __forceinline__ T __shfl_down(T value, unsigned int delta, int width = 32) { \
+    return __shfl_down_sync(__activemask(), value, delta, width);                                \
+  }                                                                                              \
+  static __device__ __forceinline__ T __shfl_xor(T value, int mask, int width = 32) {            \
+    return __shfl_xor_sync(__activemask(), value, mask, width);                                  \
+  }
+SIMT_SHUFFLES(int)
+SIMT_SHUFFLES(unsigned int)
+SIMT_SHUFFLES(long)
+SIMT_SHUFFLES(unsigned long)
+SIMT_SHUFFLES(long long)
+SIMT_SHUFFLES(unsigned long long)
+SIMT_SHUFFLES(float)
+SIMT_SHUFFLES(double)
+#undef SIMT_SHUFFLES
+#endif
 #endif

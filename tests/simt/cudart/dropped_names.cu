@@ -3,6 +3,14 @@
 
 __global__ void twice(int* numbers) { numbers[threadIdx.x] *= 2; }
 
+__global__ void sums(float* numbers) {
+  float sum = numbers[threadIdx.x];
+  for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor(sum, distance);
+  const int next = __shfl_down(static_cast<int>(threadIdx.x), 1, 8);
+  const double before = __shfl_up(1.0 * threadIdx.x, 1);
+  numbers[threadIdx.x] = sum + next + static_cast<float>(before) + __shfl(100u * threadIdx.x, 3);
+}
+
 int main() {
   int device;
   expect_error(cudaGetDevice(&device), cudaSuccess, __LINE__);
@@ -18,6 +26,15 @@ int main() {
   expect_error(cudaThreadSynchronize(), cudaSuccess, __LINE__);
   for (int i = 0; i < 32; ++i) expect(numbers[i] == 2 * i, "twice the number", __LINE__);
 
+  float* floats;
+  expect_error(cudaMallocManaged(&floats, 32 * sizeof(float)), cudaSuccess, __LINE__);
+  for (int i = 0; i < 32; ++i) floats[i] = 1;
+  sums<<<1, 32>>>(floats);
+  expect_error(cudaThreadSynchronize(), cudaSuccess, __LINE__);
+  for (int i = 0; i < 32; ++i) {
+    const int next = i % 8 == 7 ? i : i + 1, before = i == 0 ? 0 : i - 1;
+    expect(floats[i] == 32 + next + before + 300, "shuffles", __LINE__);
+  }
   size_t old_limit, limit;
   expect_error(cudaDeviceGetLimit(&old_limit, cudaLimitStackSize), cudaSuccess, __LINE__);
   expect_error(cudaThreadSetLimit(cudaLimitStackSize, 2 * old_limit), cudaSuccess, __LINE__);

@@ -618,6 +618,9 @@ TEST_CASE("forms: lanes with the same value are found, and one is elected") {
   Values chosen(kLanes, 0);
   chosen[0] = 1;
   CHECK(elect(std::vector<Values>(kLanes))[1] == chosen);
+  // As CUDA's own headers have it: nobody asks which lane it is.
+  const Form only("elect.sync _|d0, -1;", {"pred"}, {});
+  CHECK(only(std::vector<Values>(kLanes))[0] == chosen);
 }
 
 namespace {

@@ -255,18 +255,17 @@ void BlockCheck::copied(unsigned warp, int lane, std::uint64_t to, unsigned byte
   }
   if (is_told) return;
   // For all others the thread has written them now.
-  std::array<std::uint64_t, 32> addresses{};
-  addresses.fill(to);
-  memory::WarpAddresses its{addresses, 1u << lane, static_cast<int>(bytes)};
+  Storage::Landing& landing = storage_->landing;
+  landing.addresses[static_cast<std::size_t>(lane)] = to;
+  memory::WarpAddresses its{landing.addresses, 1u << lane, static_cast<int>(bytes)};
   its.least = to;
   its.beyond = to + bytes;
   its.consecutive = true;
   storage_->unsettle(its.least, its.beyond);
   Access access{Space::shared, Act::store, its, site, warp, memory};
   note_written(access, *this);
-  std::array<std::byte, 32 * 16> values{};
-  std::memcpy(values.data() + static_cast<unsigned>(lane) * bytes, data, bytes);
-  access.values[0] = values.data();
+  std::memcpy(landing.values.data() + static_cast<unsigned>(lane) * bytes, data, bytes);
+  access.values[0] = landing.values.data();
   access.value_bytes = static_cast<int>(bytes);
   lanes(doing_of(access, *this), access.lanes.mask);
 }

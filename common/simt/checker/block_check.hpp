@@ -51,6 +51,7 @@ struct BlockCheck::Word {
   std::vector<Exact> all;  // but those that others come after and stand for
   std::vector<std::pair<std::uint32_t, std::uint32_t>> told;
   bool values_differ = false;  // of writes that race
+  bool is_updated = false;     // one of them is an atomic, or was
 };
 
 struct BlockCheck::Words {
@@ -111,6 +112,11 @@ struct BlockCheck::Storage {
   Initialised initialised;
   Words words;
   Word passing;  // while it is looked at whether it is to be kept
+  // A lane's copy that has come, as the access that it is for others.
+  struct Landing {
+    std::array<std::uint64_t, 32> addresses{};
+    std::array<std::byte, 32 * 16> values{};
+  } landing;
   /// Of groups of words, by their number: no load of theirs needs to be looked at until the next barrier: kByAll: nobody's;
   /// another: none of the warp with the number before it until its next __syncwarp.
   std::vector<std::uint8_t> settled;

@@ -154,6 +154,7 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   Word* its = nullptr;
   Word& passing = storage_->passing;
   passing.all.clear();
+  passing.is_updated = false;
   if (cells.owner[word] < 0) {
     if (cells.owner[word] == mark) {
       its = &words.all[static_cast<std::size_t>(cells.write[word])];
@@ -173,6 +174,7 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
     }
   } else {
     memory.expand(cells, others, word, is_shared, passing.all);
+    passing.is_updated = (cells.owner[word] & kAtomic) != 0;
   }
   if (its != nullptr) {
     judge(words, *its, now, access, lane, is_shared);
@@ -276,6 +278,7 @@ bool BlockCheck::at_barrier(const Doing& doing) {
       const unsigned thread = doing.thread(std::countr_zero(rest));
       word->all.push_back({id_, thread, now_, doing.cell_site, access.act, 15});
     }
+    word->is_updated |= access.act == Act::atomic;
     storage.words.accesses += word->all.size() - had;
   }
   return true;
@@ -357,7 +360,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   };
   // Updates of this very word that the thread has seen by one of its own, whose result it uses, need no fence.
   std::size_t seen = 0;
-  if (!threads_.empty() && !is_strong(now)) {
+  if (word.is_updated && !threads_.empty() && !is_strong(now)) {
     for (std::size_t i = word.all.size(); i-- > 1 && seen == 0;) {
       const Exact& one = word.all[i];
       if (one.act != Act::atomic || one.block != now.block || one.thread != now.thread) continue;
@@ -604,6 +607,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
       word.all.erase(word.all.begin() + static_cast<std::ptrdiff_t>(most / 2), word.all.end() - 1);
     }
     word.all.push_back(now);
+    word.is_updated |= now.act == Act::atomic;
   }
   words.accesses += word.all.size() - had;
 }

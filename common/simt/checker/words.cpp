@@ -379,7 +379,8 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
       before += one.is_before ? 1 : 0;
       continue;
     }
-    ++before;
+    // A read stands for reads alone.
+    before += now.act == Act::load ? 0 : 1;
     one.is_before = false;
     const bool is_same = one.block == now.block && one.thread == now.thread && !is_sent(one);
     const bool meets = (one.bytes & now.bytes) != 0 &&

@@ -776,6 +776,39 @@ TEST_CASE("A barrier of the grid, out of barriers, a fence and a counter, orders
   for (const Finding& one : found) CHECK(one.remedy == Remedy::fence);
 }
 
+TEST_CASE("A word that was handed on as it should is told when it no longer is") {
+  enum class Then { nothing, overwritten, read, passed_back };
+  const Then then = GENERATE(Then::nothing, Then::overwritten, Then::read, Then::passed_back);
+  Kernel k;
+  k.launch.hands_on = true;
+  const int store = k.site(), load = k.site(), set = k.site(), wait = k.site();
+  k.begin(96);
+  const auto touch = [&](unsigned warp, int site, Act act) {
+    k.touch(0, warp, site, act, Space::shared, 1, one(64));
+  };
+  for (int round = 0; round < 2; ++round) {
+    const std::uint64_t full = kMemory + 8 * static_cast<unsigned>(round), empty = full + 4;
+    touch(0, store, Act::store);
+    k.block(0).fence(0, 1, Scope::gpu);
+    k.touch(0, 0, set, Act::atomic, Space::global, 1, one(full));
+    k.touch(0, 1, wait, Act::atomic, Space::global, 1, one(full));
+    k.block(0).fence(1, 1, Scope::gpu);
+    touch(1, load, Act::load);
+    if (round == 1) break;
+    k.block(0).fence(1, 1, Scope::gpu);
+    k.touch(0, 1, set, Act::atomic, Space::global, 1, one(empty));
+    k.touch(0, 0, wait, Act::atomic, Space::global, 1, one(empty));
+    k.block(0).fence(0, 1, Scope::gpu);
+  }
+  if (then == Then::overwritten) touch(0, store, Act::store);
+  if (then == Then::read) touch(2, load, Act::load);
+  if (then == Then::passed_back) {
+    touch(1, store, Act::store);
+    touch(0, load, Act::load);
+  }
+  CHECK(k.found() == (then == Then::nothing ? "" : "race 0>1"));
+}
+
 TEST_CASE("A consumer that is not waited for is found, whichever it is") {
   const unsigned forgotten = GENERATE(0u, 1u, 2u, 3u, 9u);  // 9: none
   const bool are_blocks = GENERATE(true, false);

@@ -809,6 +809,34 @@ TEST_CASE("A word that was handed on as it should is told when it no longer is")
   CHECK(k.found() == (then == Then::nothing ? "" : "race 0>1"));
 }
 
+TEST_CASE("A barrier that many poll races with who sets it up too late, or again too early") {
+  const bool in_time = GENERATE(true, false), again = GENERATE(true, false);
+  Kernel k;
+  k.launch.hands_on = true;
+  Site its;
+  its.is_barrier = true;
+  const int set_up = k.site(its);
+  its.strength = Strength::acquire;
+  const int poll = k.site(its);
+  its.strength = Strength::release;
+  const int arrive = k.site(its);
+  k.begin(96);
+  const auto touch = [&](unsigned warp, int site, Act act, std::uint32_t lanes) {
+    k.touch(0, warp, site, act, Space::shared, lanes, one(64), 8);
+  };
+  touch(0, set_up, Act::store, 1);
+  if (in_time) k.block(0).barrier();
+  for (int round = 0; round < 3; ++round) {
+    touch(1, poll, Act::load, kAll);
+    touch(2, arrive, Act::atomic, kAll);
+  }
+  if (again) touch(0, set_up, Act::store, 1);
+  const std::vector<Finding> found = k.end();
+  REQUIRE(found.empty() == (in_time && !again));
+  // Lanes 0 of both stand for all.
+  for (const Finding& one : found) CHECK(std::max(one.party, one.other).thread % 32 == 0);
+}
+
 TEST_CASE("A consumer that is not waited for is found, whichever it is") {
   const unsigned forgotten = GENERATE(0u, 1u, 2u, 3u, 9u);  // 9: none
   const bool are_blocks = GENERATE(true, false);

@@ -257,6 +257,18 @@ class Grades(unittest.TestCase):
             self.skipTest("no mount of one's own here")
         self.hindered("No space left on device", before=within, words=("--sandbox", "limits"))
 
+    def test_a_time_is_only_told_where_there_is_a_gpu(self):
+        solution = self.submission(ROOT / "solutions" / EXERCISE / FILE)
+        self.assertEqual(json_grade(solution)["exercises"][0]["time"], "")
+        if pathlib.Path("/dev/nvidiactl").exists():
+            timed = json_grade(solution, "--time")["exercises"][0]
+            self.assertIn("of the time of the course's kernel", timed["time"])
+            self.assertEqual(sum(case["points"] for case in timed["cases"]), timed["points"])
+            wrong = json_grade(self.submission(WRONG, "bob"), "--time")["exercises"][0]
+            self.assertEqual(wrong["time"], "not timed: only what comes out right is")
+        else:
+            self.assertRegex(grade(solution, "--time", status=77), r"\Ahalo: --time: .+\n\Z")
+
     def test_wrong_use_is_one_line(self):
         file = self.submission(ROOT / "solutions" / EXERCISE / FILE)
         for words, status, says in [

@@ -4,7 +4,6 @@
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"
-
 #include "tile_and_halo.cu"
 
 static int launch(const float* input, const float* mask, float* output, int n, int width,

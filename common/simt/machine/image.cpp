@@ -97,21 +97,20 @@ Between between(float at) {
   return {fixed >> 8, static_cast<int>(fixed & 255)};
 }
 
-// Of each corner round a point how much it counts, in 256 parts. What corners have in common along several axes is rounded,
-// the others have the rest: along two axes an H200's weights, along three nearly.
-std::array<int, 8> weights_of(const std::array<Between, 3>& axes, int dimensions) {
-  const auto product = [](int a, int b) { return (a * b + 128) >> 8; };
-  std::array<int, 8> weights{256};
-  const unsigned corners = 1u << dimensions;
-  for (unsigned corner = 1; corner < corners; ++corner) {
-    const unsigned last = std::bit_floor(corner);
-    const int part = axes[static_cast<std::size_t>(std::countr_zero(last))].part;
-    weights[corner] = corner == last ? part : product(weights[corner - last], part);
-  }
-  // So far of all that lie on that side along these axes.
-  for (unsigned axis = 1; axis < corners; axis *= 2) {
-    for (unsigned corner = 0; corner < corners; ++corner) {
-      if ((corner & axis) == 0) weights[corner] -= weights[corner | axis];
+// Of each corner round a point how much it counts, of so many parts in all: an H200 splits them along z, then x, then y, and
+// rounds the upper share to a whole number; along y, on the lower side of x, the lower one.
+std::array<int, 8> weights_of(const std::array<Between, 3>& axes, int dimensions, int all) {
+  const auto share = [](int whole, int part) { return (whole * part + 128) >> 8; };
+  const int x_part = axes[0].part, y_part = dimensions > 1 ? axes[1].part : 0,
+            z_part = dimensions > 2 ? axes[2].part : 0;
+  std::array<int, 8> weights{};
+  for (std::size_t z = 0; z < 2; ++z) {
+    const int of_z = share(all, z_part), here = z != 0 ? of_z : all - of_z;
+    for (std::size_t x = 0; x < 2; ++x) {
+      const int of_x = share(here, x_part), both = x != 0 ? of_x : here - of_x;
+      const int upper = x != 0 ? share(both, y_part) : both - share(both, 256 - y_part);
+      weights[4 * z + x] = both - upper;
+      weights[4 * z + 2 + x] = upper;
     }
   }
   return weights;
@@ -134,11 +133,27 @@ class Sampler {
 
   // From a coordinate as the instruction has it to texels.
   float in_texels(float coordinate, int axis) const {
-    const float texels =
-        image_.is_normalised ? coordinate * static_cast<float>(count(axis)) : coordinate;
+    const float texels = image_.is_normalised
+                             ? within_one(coordinate, axis) * static_cast<float>(count(axis))
+                             : coordinate;
     // Far beyond any image all is the same, and fits into whole numbers.
     constexpr float kFar = 1 << 28;
     return std::isnan(texels) ? 0 : std::clamp(texels, -kFar, kFar);
+  }
+
+  Outside outside(int axis) const {
+    const Outside how = image_.outside[static_cast<std::size_t>(axis)];
+    if (image_.is_linear_memory) return Outside::border;
+    return !image_.is_normalised && how < Outside::clamp ? Outside::clamp : how;
+  }
+  // Of an image that is repeated a coordinate of 0 to 1, as it is before it is scaled.
+  float within_one(float coordinate, int axis) const {
+    return outside(axis) == Outside::wrap ? coordinate - std::floor(coordinate) : coordinate;
+  }
+  // Before it is filtered a coordinate is kept between the middles of the outermost texels.
+  float folded(float at, int axis) const {
+    const float last = static_cast<float>(count(axis)) - 0.5f;
+    return outside(axis) == Outside::clamp ? std::clamp(at, 0.5f, last) : at;
   }
 
   // Sums of whole numbers are rounded to 16 bits, of halves to a half, of floats to a float.
@@ -157,10 +172,7 @@ class Sampler {
     std::array<std::int64_t, 3> at{};
     for (int axis = 0; axis < dimensions_; ++axis) {
       const auto i = static_cast<std::size_t>(axis);
-      Outside how = image_.outside[i];
-      if (image_.is_linear_memory) how = Outside::border;
-      if (!image_.is_normalised && how < Outside::clamp) how = Outside::clamp;
-      at[i] = inside(index[i], count(axis), how);
+      at[i] = inside(index[i], count(axis), outside(axis));
       if (at[i] == kOutside) return std::nullopt;
     }
     const auto plane = static_cast<std::size_t>(dimensions_ == 3 ? at[2] : 0) + layer;
@@ -181,12 +193,21 @@ class Sampler {
     }
     return its;
   }
-  Numbers filtered(const Point& point) const {
+  // The sum of the texels round a point, or the nearest one, each as often as it counts of so many parts in all.
+  Numbers weighted(const Point& point, bool filters, int all) const {
     Numbers sum{};
+    if (!filters) {
+      sum = numbers(nearest(point));
+      for (double& one : sum) one *= all;
+      return sum;
+    }
     std::array<Between, 3> axes{};
-    for (std::size_t i = 0; i < 3; ++i) axes[i] = between(point.at[i]);
-    const std::array<int, 8> weights = weights_of(axes, dimensions_);
-    for (std::size_t corner = 0; corner < std::size_t{1} << dimensions_; ++corner) {
+    for (int axis = 0; axis < dimensions_; ++axis) {
+      const auto i = static_cast<std::size_t>(axis);
+      axes[i] = between(folded(point.at[i], axis));
+    }
+    const std::array<int, 8> weights = weights_of(axes, dimensions_, all);
+    for (std::size_t corner = 0; corner < 8; ++corner) {
       if (weights[corner] == 0) continue;
       std::array<std::int64_t, 3> index{};
       for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions_); ++axis) {
@@ -195,7 +216,6 @@ class Sampler {
       const Numbers its = numbers(texel(index, point.layer));
       for (std::size_t i = 0; i < 4; ++i) sum[i] += weights[corner] * its[i];
     }
-    for (std::size_t i = 0; i < 4; ++i) sum[i] = settled_sum(sum[i] / 256, i);
     return sum;
   }
   // One channel of the four texels round a point.
@@ -338,17 +358,19 @@ void sample(Warp& warp, const ImageAccess& access, std::size_t lane, const Image
     }
     return;
   }
-  const auto numbers_on = [&](const Sampler& its, const Point& at) {
-    const bool filters = image.filters && !access.is_by_index && !image.is_linear_memory;
-    return filters ? its.filtered(at) : its.numbers(its.nearest(at));
-  };
-  Numbers numbers = numbers_on(sampler, point);
-  const double part =
-      image.filters_levels ? std::floor((level - std::floor(level)) * 256) / 256 : 0;
-  if (part > 0) {
-    const auto [finer, there] = on_level(nearest_level + 1);
-    const Numbers next = numbers_on(finer, there);
-    for (std::size_t i = 0; i < 4; ++i) numbers[i] += part * (next[i] - numbers[i]);
+  const bool filters = image.filters && !access.is_by_index && !image.is_linear_memory;
+  const int part = image.filters_levels ? static_cast<int>((level - std::floor(level)) * 256) : 0;
+  Numbers numbers;
+  if (!filters && part == 0) {
+    numbers = sampler.numbers(sampler.nearest(point));
+  } else {
+    numbers = sampler.weighted(point, filters, 256 - part);
+    if (part > 0) {
+      const auto [finer, there] = on_level(nearest_level + 1);
+      const Numbers next = finer.weighted(there, filters, part);
+      for (std::size_t i = 0; i < 4; ++i) numbers[i] += next[i];
+    }
+    for (std::size_t i = 0; i < 4; ++i) numbers[i] = sampler.settled_sum(numbers[i] / 256, i);
   }
   give_numbers(warp, access, lane, numbers);
 }

@@ -32,6 +32,9 @@ __global__ void read_others(cudaTextureObject_t volume, cudaTextureObject_t laye
   to[9] = tex2DLod<float>(levels, 0.3f, 0.3f, 1);
   to[10] = tex2DLod<float>(levels, 0.3f, 0.3f, 9);
 }
+__global__ void read_3d(cudaTextureObject_t from, float3 at, float* to) {
+  *to = tex3D<float>(from, at.x, at.y, at.z);
+}
 __global__ void change(cudaSurfaceObject_t surface) {
   const int x = threadIdx.x, y = threadIdx.y;
   const float was = surf2Dread<float>(surface, x * 4, y);
@@ -213,6 +216,39 @@ static void other_images() {
   cudaFreeMipmappedArray(levels);
 }
 
+// Of two texels along each axis one is 1: what is read is how much it counts, in 256 parts.
+static void weights() {
+  const struct {
+    int x, y, z;  // how near the point is to the second texels, in 256 parts
+    int wanted[8];
+  } all[] = {{241, 50, 214, {2, 32, 0, 8, 10, 162, 3, 39}},
+             {46, 128, 177, {33, 7, 32, 7, 73, 16, 72, 16}},
+             {97, 248, 230, {1, 0, 15, 10, 4, 3, 139, 84}}};
+  for (int corner = 0; corner < 8; ++corner) {
+    const auto format = cudaCreateChannelDesc<float>();
+    cudaArray_t array = nullptr;
+    expect_error(cudaMalloc3DArray(&array, &format, {2, 2, 2}), cudaSuccess, __LINE__);
+    float values[8] = {};
+    values[corner] = 1;
+    cudaMemcpy3DParms copy = {};
+    copy.srcPtr = make_cudaPitchedPtr(values, 2 * sizeof(float), 2, 2);
+    copy.dstArray = array;
+    copy.extent = {2, 2, 2};
+    copy.kind = cudaMemcpyHostToDevice;
+    expect_error(cudaMemcpy3D(&copy), cudaSuccess, __LINE__);
+    const cudaTextureObject_t from = texture(of(array), {.filter = cudaFilterModeLinear});
+    for (const auto& one : all) {
+      read_3d<<<1, 1>>>(from, {0.5f + one.x / 256.0f, 0.5f + one.y / 256.0f, 0.5f + one.z / 256.0f},
+                        results);
+      expect_error(cudaDeviceSynchronize(), cudaSuccess, __LINE__);
+      expect(results[0] * 256 == static_cast<float>(one.wanted[corner]), "an H200's weights",
+             __LINE__);
+    }
+    cudaDestroyTextureObject(from);
+    cudaFreeArray(array);
+  }
+}
+
 static void surfaces() {
   cudaArray_t array = numbered({4, 4, 0}, cudaArraySurfaceLoadStore);
   const cudaResourceDesc its = of(array);
@@ -240,6 +276,7 @@ int main(int argc, char**) {
   one_dimension();
   linear_memory();
   other_images();
+  weights();
   surfaces();
   return verdict();
 }

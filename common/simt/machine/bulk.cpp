@@ -687,7 +687,9 @@ void build_replace(Decoder& decoder, const ptx::Instruction& one) {
   while (!one.has(kFields[field])) ++field;
   const ptx::Operand& value = one.operands.back();
   const bool is_immediate = value.kind == ptx::Operand::Kind::number;
-  if (one.has("elemtype")) number(1, std::size(kTypes) - 1);
+  if (one.has("elemtype") && kTypes[number(1, std::size(kTypes) - 1)] >= TensorMap::Type::f32_ftz) {
+    decoder.refuse("a type that a copy converts to");
+  }
   if (one.has("interleave_layout")) number(1, 0);
   if (one.has("swizzle_mode")) number(1, 3);
   const Decoder::Address at = decoder.address(one.operands[0]);

@@ -20,6 +20,7 @@ struct TensorMap {
     f32,
     f64,
     bf16,
+    // A GPU converts to these as it copies; they are refused.
     f32_ftz,
     tf32,
     tf32_ftz,

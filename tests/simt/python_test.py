@@ -86,7 +86,9 @@ __global__ void structures(Range* ranges, int n) {
   if (threadIdx.x < n) ranges[threadIdx.x].step = 0.5;
 }
 __global__ void complex_numbers(float2* z) { z[threadIdx.x].y = 4; }
-__global__ void unknown() { asm volatile("cp.async.bulk.commit_group;"); }
+__global__ void unknown() {
+  asm volatile("tensormap.replace.tile.rank.global.b1024.b32 [%0], 1;" ::"l"(0ull));
+}
 __global__ void maybe(float* a) { if (a != nullptr) a[0] = 1; }
 __global__ void dynamic(int* out) {
   extern __shared__ int places[];
@@ -435,7 +437,7 @@ class WhatIsFound(Case):
             self.assertFalse(result.ok)
         self.assertIn("2000", self.module.talk[1, 2000]().error)
         unknown = self.module.unknown[1, 1]().error
-        self.assertIn("cp.async.bulk.commit_group: this form is not known", unknown)
+        self.assertIn("tensormap.replace.tile.rank.global.b1024.b32: this form is not known", unknown)
 
 
 class BadKernels(Case):

@@ -219,12 +219,9 @@ CUresult cuProfilerInitialize() { return refuse(__func__); }
 CUresult cuSignalExternalSemaphoresAsync() { return refuse(__func__); }
 CUresult cuStreamBatchMemOp_v2() { return refuse(__func__); }
 CUresult cuStreamBeginCaptureToGraph() { return refuse(__func__); }
-CUresult cuStreamCopyAttributes() { return refuse(__func__); }
-CUresult cuStreamGetAttribute() { return refuse(__func__); }
 CUresult cuStreamGetCaptureInfo_v2() { return refuse(__func__); }
 CUresult cuStreamGetCaptureInfo_v3() { return refuse(__func__); }
 CUresult cuStreamGetGreenCtx() { return refuse(__func__); }
-CUresult cuStreamSetAttribute() { return refuse(__func__); }
 CUresult cuStreamUpdateCaptureDependencies_v2() { return refuse(__func__); }
 CUresult cuStreamWaitValue32_v2() { return refuse(__func__); }
 CUresult cuStreamWaitValue64_v2() { return refuse(__func__); }

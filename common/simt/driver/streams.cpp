@@ -61,6 +61,24 @@ CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, std::size_
     return cudaStreamAttachMemAsync(stream, pointer_to(address), bytes, flags);
   });
 }
+// The runtime's attributes are the driver's.
+CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute,
+                              const CUstreamAttrValue* value) {
+  return in_stream("cuStreamSetAttribute", stream, [&] {
+    return cudaStreamSetAttribute(stream, static_cast<cudaStreamAttrID>(attribute),
+                                  reinterpret_cast<const cudaStreamAttrValue*>(value));
+  });
+}
+CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue* value) {
+  return in_stream("cuStreamGetAttribute", stream, [&] {
+    return cudaStreamGetAttribute(stream, static_cast<cudaStreamAttrID>(attribute),
+                                  reinterpret_cast<cudaStreamAttrValue*>(value));
+  });
+}
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
+  return in_stream("cuStreamCopyAttributes", to,
+                   [&] { return cudaStreamCopyAttributes(to, from); });
+}
 // A callback is told a success, which has the same number on both sides.
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* user_data,
                              unsigned int flags) {

@@ -64,6 +64,12 @@ def main():
         call("cuModuleGetFunction", ctypes.byref(function), module, b"plus_one")
         call("cuMemFree_v2", data)
         call("cuCtxPushCurrent_v2", context)
+        stream, policy = ctypes.c_void_p(), (ctypes.c_int * 16)(3)
+        call("cuStreamCreate", ctypes.byref(stream), 0)
+        call("cuStreamSetAttribute", stream, 3, policy)
+        policy[0] = 0
+        call("cuStreamGetAttribute", stream, 3, policy)
+        assert policy[0] == 3
         call("cuCtxSetCacheConfig", 2)
         call("cuCtxGetCacheConfig", ctypes.byref(device))
         assert device.value == 2

@@ -428,6 +428,7 @@ struct Kind {
   bool is_transform;  // takes longest here, and to it filters differ in little but their size
   bool is_apart;      // in kernels of its own, between which are the products: see apart_layers
   bool takes_any_filter;
+  bool takes_one_image_only;
   bool takes_groups_and_dilation;
 };
 
@@ -458,7 +459,7 @@ std::vector<std::vector<Class>> classes_of(const Kind& kind, int rows, int colum
   int turn = 0;
   if (!kind.is_apart) {
     for (const int channels : sizes_round(tiles, &TileSizes::C, {})) {
-      add_images(1 + turn++ % 2, channels);
+      add_images(kind.takes_one_image_only ? 1 : 1 + turn++ % 2, channels);
     }
   }
   for (const int many : sizes_round(tiles, &TileSizes::N, {})) add_images(many, 1 + turn++ % 2);
@@ -586,11 +587,14 @@ std::vector<ConvLayer> apart_layers(const std::vector<TileSizes>& tiles) {
 
 // Layers that the variant takes, in which any two classes of different axes meet if they can.
 std::vector<ConvLayer> covering_layers(const Conv2dVariant& variant, int rows, int columns) {
-  const Kind kind = {.tiles = tiles_of(variant),
-                     .is_transform = is_transform(variant),
-                     .is_apart = is_apart(variant),
-                     .takes_any_filter = refusal(variant, conv::parse_label("9-1-8x2-1-1")).empty(),
-                     .takes_groups_and_dilation = variant.takes_groups_and_dilation};
+  const Kind kind = {
+      .tiles = tiles_of(variant),
+      .is_transform = is_transform(variant),
+      .is_apart = is_apart(variant),
+      .takes_any_filter = refusal(variant, conv::parse_label("9-1-8x2-1-1")).empty(),
+      .takes_one_image_only = refusal(variant, conv::parse_label("1-1-1-1-1")).empty() &&
+                              !refusal(variant, conv::parse_label("1-2-1-1-1")).empty(),
+      .takes_groups_and_dilation = variant.takes_groups_and_dilation};
   const auto classes = classes_of(kind, rows, columns);
   const auto layer_of = [&](const Levels& levels) {
     Wanted wanted{};

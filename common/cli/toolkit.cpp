@@ -20,8 +20,10 @@ int run_toolkit(const BuildFolder& build) {
   Progress progress(Progress::Elsewhere::lines);
   std::vector<fs::path> needed = {simcc, folder / "simt", folder / "libcudart.so.13",
                                   folder / "libsimt-debug.so", folder / "libcudadevrt.a"};
-  const fs::path cublas = folder.parent_path() / "libraries" / "libcublas.so.13";
-  if (build.makes(cublas)) needed.push_back(cublas);
+  for (const char* const name : {"libcuda.so.1", "libcublas.so.13"}) {
+    const fs::path library = folder.parent_path() / "libraries" / name;
+    if (build.makes(library)) needed.push_back(library);
+  }
   if (!build_all(build, needed, "simcc", progress).empty()) {
     throw WrongUse("simcc does not compile");
   }

@@ -153,6 +153,27 @@ TEST_CASE("tensor maps are made by the driver's name, which -lcuda finds here", 
   CHECK(outcome.status == 0);
 }
 
+TEST_CASE("a runtime without the driver's library says so", "[simt]") {
+  const Workbench bench;
+  std::ofstream(bench.path() / "asks.cu")
+      << "#include <cstdio>\n"
+         "int main() {\n"
+         "  void* function = nullptr;\n"
+         "  std::puts(cudaGetErrorName(cudaGetDriverEntryPointByVersion(\n"
+         "      \"cuInit\", &function, 12000, cudaEnableDefault, nullptr)));\n"
+         "}\n";
+  std::filesystem::create_directory(bench.path() / "alone");
+  const std::filesystem::path alone = bench.path() / "alone" / "libcudart.so.13";
+  std::filesystem::copy_file(CUDART, alone);
+  REQUIRE(
+      bench
+          .run("'" SIMCC "' -c -o asks.o asks.cu && g++ asks.o -o program '" + alone.string() + "'")
+          .status == 0);
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "cudaErrorInsufficientDriver\n");
+  CHECK(outcome.err == "simt: libcuda.so.1 is not there (./halo toolkit builds it)\n");
+}
+
 TEST_CASE("kernels launch kernels, which run when they have ended", "[simt]") {
   const Workbench bench;
   bench.build("children.cu", "-rdc=true");

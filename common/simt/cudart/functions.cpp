@@ -181,6 +181,11 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
   });
 }
 
+// A function is a kernel's own handle.
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
+  return cudaGetKernel(reinterpret_cast<cudaKernel_t*>(function), symbol);
+}
+
 }  // extern "C"
 
 }  // namespace simt::cudart

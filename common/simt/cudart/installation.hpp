@@ -9,6 +9,8 @@
 namespace simt {
 
 inline constexpr const char* kCudart = "libcudart.so.13";
+/// Among the libraries that samples call from the host.
+inline constexpr const char* kDriver = "libcuda.so.1";
 
 /// The folder of the running program, where simcc and simt are.
 inline std::filesystem::path program_folder() {

@@ -165,7 +165,7 @@ void lead_to(const fs::path& library, const fs::path& folder, const std::string&
   fs::create_symlink(library, folder / library.filename());
 }
 
-// The driver's functions are in our runtime library. nvcc looks for libraries in the stubs first.
+// nvcc looks for libraries in the stubs first.
 void lead_to_driver(const fs::path& library, const fs::path& libraries, const fs::path& folder) {
   write(folder / "libcuda.so", "INPUT(\"" + library.string() + "\")\n");
   if (!fs::exists(libraries / "stubs")) return;
@@ -227,7 +227,7 @@ void make(const fs::path& made, const fs::path& library_folder, const Nvcc& nvcc
   const fs::path libraries = first_of(root, {"lib64", "lib", "targets/*/lib"});
   if (!libraries.empty()) link_all(libraries, made / "lib64", replaced);
   lead_to(library_folder / kCudart, made / "lib64", "libcudart");
-  lead_to_driver(library_folder / kCudart, libraries, made / "lib64");
+  lead_to_driver(libraries_folder(library_folder) / kDriver, libraries, made / "lib64");
   for (const OurLibrary& one : our_libraries(library_folder)) {
     const auto lead = one.is_before ? lead_to_both : lead_to;
     lead(libraries_folder(library_folder) / one.file, made / "lib64", one.name);
@@ -270,7 +270,8 @@ fs::path simulated_toolkit(const fs::path& library_folder, const std::string& wa
     throw std::runtime_error(library +
                              ": linkers do not take this name: move it to another folder");
   }
-  std::string made_of = library + '\n' + nvcc.program.string() + '\n' + nvcc.release;
+  std::string made_of =
+      library + '\n' + nvcc.program.string() + '\n' + nvcc.release + '\n' + kDriver;
   for (const OurLibrary& one : our_libraries(library_folder))
     made_of += std::string("\n") + one.file;
   const std::string name = kNameBegins + std::to_string(std::hash<std::string>{}(made_of));

@@ -174,17 +174,6 @@ CUresult find_entry(const char* symbol, void** function, int version,
   return *function != nullptr || status != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-cudaError_t find_driver_entry(const char* symbol, void** function, unsigned int version,
-                              cudaDriverEntryPointQueryResult* status) {
-  return cudart::query("cudaGetDriverEntryPoint", [&] {
-    cuInit(0);
-    CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SUCCESS;
-    const CUresult result = find_entry(symbol, function, static_cast<int>(version), &found);
-    if (status != nullptr) *status = static_cast<cudaDriverEntryPointQueryResult>(found);
-    return static_cast<cudaError_t>(result);
-  });
-}
-
 }  // namespace
 
 CUresult result_of(cudaError_t error) {
@@ -230,32 +219,6 @@ CUresult cuGetErrorString(CUresult result, const char** text) {
 CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t,
                           CUdriverProcAddressQueryResult* status) {
   return find_entry(symbol, function, version, status);
-}
-
-cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function,
-                                             unsigned int version, unsigned long long,
-                                             cudaDriverEntryPointQueryResult* status) {
-  return find_driver_entry(symbol, function, version, status);
-}
-
-cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long,
-                                    cudaDriverEntryPointQueryResult* status) {
-  return find_driver_entry(symbol, function, CUDART_VERSION, status);
-}
-
-cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* symbol, void** function,
-                                                  unsigned int version, unsigned long long,
-                                                  cudaDriverEntryPointQueryResult* status) {
-  return find_driver_entry(symbol, function, version, status);
-}
-cudaError_t cudaGetDriverEntryPoint_ptsz(const char* symbol, void** function, unsigned long long,
-                                         cudaDriverEntryPointQueryResult* status) {
-  return find_driver_entry(symbol, function, CUDART_VERSION, status);
-}
-
-// A function is a kernel's own handle.
-cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
-  return cudaGetKernel(reinterpret_cast<cudaKernel_t*>(function), symbol);
 }
 
 }  // extern "C"

@@ -526,6 +526,8 @@ Execute lacks_fence() {
 // program; registers of the product before need none between.
 std::set<const ptx::Instruction*> unfenced_products(const ptx::Function& function) {
   std::set<const ptx::Instruction*> unfenced;
+  const auto multiplies = [](const ptx::Instruction& one) { return one.opcode == "wgmma"; };
+  if (std::none_of(function.body.begin(), function.body.end(), multiplies)) return unfenced;
   std::set<std::int32_t> written;
   bool has_fence = false;
   const std::set<std::int32_t> labels(function.labels.begin(), function.labels.end());

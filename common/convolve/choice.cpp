@@ -31,11 +31,11 @@ void Contenders::add(const Contender& contender, const std::vector<Conv2dVariant
   }
   const bool is_split =
       at->demand == conv::Demand::tf32_split || at->demand == conv::Demand::transformed_split;
-  if (at->layout != conv::Layout::nchw || at->set_up || at->demand == conv::Demand::tf32 ||
+  if (at->layout != conv::Layout::nchw || at->demand == conv::Demand::tf32 ||
       is_split != contender.tensor_cores ||
       at->takes_groups_and_dilation != contender.takes_groups_and_dilation) {
     throw std::logic_error(at->name +
-                           " is no contender: NCHW, filters where they are or packed, fp32's "
+                           " is no contender: NCHW, fp32's "
                            "accuracy; on tensor cores it says so");
   }
   contenders.push_back(contender);

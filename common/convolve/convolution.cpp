@@ -10,10 +10,8 @@ namespace halo {
 
 struct Convolution::Plan {
   conv::ConvLayer layer;
-  const Conv2dVariant& variant;
+  Prepared<conv::ConvLayer> variant;
   convolve::Epilogue epilogue = convolve::Epilogue::none;
-  std::int64_t packed = 0;  // floats; 0: the kernel reads filters as they are
-  std::int64_t workspace = 0;
 
   int launch(const float* input, const float* given, const float* bias, bool relu, float* output,
              float* temporaries, void* stream) const;
@@ -29,21 +27,22 @@ Convolution::Convolution(const conv::ConvLayer& layer, const convolve::Contender
   if (chosen == nullptr) {
     throw std::invalid_argument("layer " + conv::label(layer) + ": no kernel takes it");
   }
-  Plan plan{layer, *chosen, epilogue};
-  if (plan.variant.packed_floats) plan.packed = plan.variant.packed_floats(layer);
-  if (plan.variant.workspace_floats) plan.workspace = plan.variant.workspace_floats(layer);
-  plan_ = std::make_shared<const Plan>(std::move(plan));
+  plan_ = std::make_shared<const Plan>(Plan{layer, chosen->prepared(layer), epilogue});
+  if (plan_->variant.set_up) {
+    throw std::logic_error(kernel() + " is no contender: it keeps its filters elsewhere");
+  }
 }
 
 const conv::ConvLayer& Convolution::layer() const { return plan_->layer; }
 const std::string& Convolution::kernel() const { return plan_->variant.name; }
 std::int64_t Convolution::packed_floats() const {
-  return plan_->packed > 0 ? plan_->packed : plan_->layer.filters_size();
+  const std::int64_t packed = plan_->variant.packed_floats;
+  return packed > 0 ? packed : plan_->layer.filters_size();
 }
-std::int64_t Convolution::workspace_floats() const { return plan_->workspace; }
+std::int64_t Convolution::workspace_floats() const { return plan_->variant.workspace_floats; }
 
 int Convolution::pack(const float* filters, float* packed) const {
-  if (plan_->packed > 0) return plan_->variant.pack(filters, packed, plan_->layer);
+  if (plan_->variant.packed_floats > 0) return plan_->variant.pack(filters, packed);
   const auto bytes = static_cast<std::size_t>(plan_->layer.filters_size()) * sizeof(float);
   return cudaMemcpyAsync(packed, filters, bytes, cudaMemcpyDeviceToDevice, nullptr);
 }
@@ -61,7 +60,7 @@ int Convolution::launch(const float* input, const float* packed, const float* bi
 
 int Convolution::Plan::launch(const float* input, const float* given, const float* bias, bool relu,
                               float* output, float* temporaries, void* stream) const {
-  const bool packs = packed > 0;
+  const bool packs = variant.packed_floats > 0;
   return variant.launch({.layer = layer,
                          .input = input,
                          .filters = packs ? nullptr : given,

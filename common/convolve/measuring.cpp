@@ -1,7 +1,6 @@
 #include "common/convolve/measuring.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <span>
 #include <stdexcept>
 
@@ -27,13 +26,10 @@ Measuring::Measuring(Backend& backend) : backend_(backend), values_(std::size_t{
   }
 }
 
-std::optional<double> Measuring::time(const Conv2dVariant& variant, const ConvLayer& layer,
+std::optional<double> Measuring::time(const Conv2dVariant& measured, const ConvLayer& layer,
                                       double best) {
-  const auto floats = [&](const std::function<std::int64_t(const ConvLayer&)>& of) {
-    return of ? of(layer) : std::int64_t{0};
-  };
-  const std::int64_t packed = floats(variant.packed_floats);
-  const std::int64_t workspace = floats(variant.workspace_floats);
+  const auto variant = measured.prepared(layer);
+  const std::int64_t packed = variant.packed_floats, workspace = variant.workspace_floats;
   const std::int64_t all =
       layer.input_size() + layer.filters_size() + layer.output_size() + packed + workspace;
   if (!too_large_for_memory("it", 0, 4 * all, backend_).empty()) return {};
@@ -42,7 +38,7 @@ std::optional<double> Measuring::time(const Conv2dVariant& variant, const ConvLa
                   at_least(workspace_, workspace)};
   if (packed > 0) {
     float* const to = at_least(packed_, packed);
-    require([&] { return variant.pack(call.filters, to, layer); });
+    require([&] { return variant.pack(call.filters, to); });
     call.packed = to;
   }
   const auto launch = [&](int) { return variant.launch(call); };

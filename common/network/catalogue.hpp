@@ -34,11 +34,10 @@ struct Arrays {
   bool overlaps = false;  // it may begin before the launch before it has ended; Kernel::can_overlap
 };
 
-// A kernel bound to the problem that it is to compute.
-struct Kernel {
+// A kernel bound to the problem that it is to compute. One that adds_bias applies ReLU too; one that can_overlap heeds
+// Arrays::overlaps.
+struct Kernel : Preparation {
   std::string stage;    // 06_conv2d_direct
-  std::string name;     // filter_group
-  std::string source;   // stages/06_conv2d_direct/6_filter_group.cu
   std::string problem;  // 28-128-5-16-1: what it computes, different for different problems
   conv::Layout from = conv::Layout::nchw;  // of what it reads
   conv::Layout to = conv::Layout::nchw;    // of what it writes: another one for a transform only
@@ -46,23 +45,15 @@ struct Kernel {
   std::int64_t filters_floats = 0;
   std::int64_t bias_floats = 0;
   std::int64_t output_floats = 0;
-  std::int64_t workspace_floats = 0;
-  std::int64_t packed_floats = 0;
-  bool in_place = false;     // it changes `output` and reads no input
-  bool adds_bias = false;    // a convolution that adds the bias and applies ReLU itself
-  bool can_overlap = false;  // it heeds Arrays::overlaps
-  conv::Demand demand = conv::Demand::bounded;
+  bool in_place = false;  // it changes `output` and reads no input
   // Of a kernel of several layers: the floats of each, in their order. Those above are of its input and workspace only.
   struct Floats {
     std::int64_t filters, bias, output;
   };
   std::vector<Floats> of_layers = {};
-  std::function<int(const Arrays&)> launch;  // returns a CUDA error code
   // Once before the launches, if packed_floats is not 0; returns a CUDA error code.
   std::function<int(const Arrays&, float* packed)> pack;
-  // What the simulator must count; empty of a library's.
-  std::function<Cost()> predict;
-  std::function<std::string()> detail;  // after its launches: what was chosen inside. May be empty.
+  std::function<int(const Arrays&)> launch;  // returns a CUDA error code
 };
 
 /// "06 filter_group", "cudnn".
@@ -74,36 +65,21 @@ struct BiasRelu {
   conv::Layout layout;
   bool relu;
 };
-struct BiasReluVariant {
-  std::string name;
-  std::string source;
-  std::function<int(const BiasRelu&, float* data, const float* bias)> launch;
-  std::function<Cost(const BiasRelu&)> predict;
-  std::string unavailable;
-  std::function<std::string(const BiasRelu&)> detail;
+// Those that compute no single problem of a family: what `prepare` leaves out of About is theirs.
+struct BiasReluVariant : About {
+  std::function<Kernel(const BiasRelu&)> prepare;
 };
 
-// A library's convolution that adds bias and ReLU before it writes, and says what it chose for both. (A kernel of ours says
-// adds_bias.) `sums` says the rest: name, layout, refuses, workspace_floats.
+// A library's convolution that adds bias and ReLU before it writes, and chooses for both. (A kernel of ours says
+// adds_bias.) It fills About itself.
 struct FusedVariant {
-  Conv2dVariant sums;
-  std::function<int(const Conv2dCall&, const float* bias, bool relu)> launch;
-  std::function<std::string(const conv::ConvLayer&, bool relu)> detail;  // may be empty
+  std::function<Prepared<conv::ConvLayer>(const conv::ConvLayer&, bool relu)> prepare;
 };
 
 // Several layers of a network in one kernel, each of which reads what the one before it writes. It leaves each layer's
 // outputs, in NCHW.
-struct SeveralVariant {
-  std::string name;
-  std::string source;
-  std::function<std::string(const std::vector<Layer>&)>
-      refuses;  // why, in one line; empty: it takes them
-  std::function<int(const std::vector<Layer>&, const Arrays&)> launch;
-  std::function<std::int64_t(const std::vector<Layer>&)> packed_floats;
-  std::function<int(const std::vector<Layer>&, const Arrays&, float* packed)> pack;
-  std::function<Cost(const std::vector<Layer>&)> predict;
-  std::function<std::string(const std::vector<Layer>&)> detail;
-  bool can_overlap = false;
+struct SeveralVariant : About {
+  std::function<Kernel(const std::vector<Layer>&)> prepare;
 };
 
 // All that a network may be built of, of one maker. Each entry with the stage it is from.

@@ -455,8 +455,8 @@ bool Chain::predict(std::size_t layer, Cost& cost) const {
     if (step.layer != layer || step.is_done) continue;
     for (const Kernel* kernel : {&step.kernel, static_cast<const Kernel*>(step.bias.get())}) {
       if (kernel == nullptr) continue;
-      if (!kernel->predict) return false;
-      cost.add(kernel->predict());
+      if (!kernel->cost) return false;
+      cost.add(kernel->cost());
     }
   }
   return true;

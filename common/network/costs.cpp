@@ -34,9 +34,9 @@ class Counted final : public CostSource {
     if (kernel.workspace_floats > kMostTemporaries) {
       return {kNever, "not counted: over 64 MiB of temporaries"};
     }
-    if (!kernel.predict) return {kNever, "not counted"};
+    if (!kernel.cost) return {kNever, "not counted"};
     const auto [known, fresh] = known_.try_emplace(key_of(kernel));
-    if (fresh) known->second = {counted_bytes(kernel.predict()) * 1e-6, ""};
+    if (fresh) known->second = {counted_bytes(kernel.cost()) * 1e-6, ""};
     return known->second;
   }
 

@@ -37,7 +37,7 @@ std::vector<Conv1dVariant> conv1d() {
   bytes.source = "common/peers/conv1d_cpu.cpp";
   bytes.description = "no convolution: memcpy of as many bytes, on all threads";
   bytes.role = Role::copy;
-  bytes.launch = copy;
+  bytes.launches(copy);
   return {bytes};
 }
 

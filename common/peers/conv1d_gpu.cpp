@@ -25,9 +25,9 @@ Conv1dVariant copy() {
   peer.source = "common/harness/backend/copy.cu";
   peer.description = "no convolution: our kernel that copies as many bytes";
   peer.role = Role::copy;
-  peer.launch = [](const Conv1dCall& c) {
+  peer.launches([](const Conv1dCall& c) {
     return launch_copy(c.input + c.first, c.output + c.first, static_cast<std::int64_t>(cells(c)));
-  };
+  });
   return peer;
 }
 
@@ -37,10 +37,10 @@ Conv1dVariant memcpy() {
   peer.source = "common/peers/conv1d_gpu.cpp";
   peer.description = "no convolution: cudaMemcpyAsync of as many bytes, device to device";
   peer.role = Role::copy;
-  peer.launch = [](const Conv1dCall& c) -> int {
+  peer.launches([](const Conv1dCall& c) -> int {
     return cudaMemcpyAsync(c.output + c.first, c.input + c.first, cells(c) * sizeof(float),
                            cudaMemcpyDeviceToDevice, cudaStreamPerThread);
-  };
+  });
   return peer;
 }
 
@@ -50,9 +50,9 @@ Conv1dVariant thrust_transform_peer() {
   peer.source = "common/peers/thrust_transform.cu";
   peer.description = "thrust::transform, one function object an output";
   peer.role = Role::peer;
-  peer.launch = [](const Conv1dCall& c) {
+  peer.launches([](const Conv1dCall& c) {
     return thrust_transform(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last);
-  };
+  });
   return peer;
 }
 
@@ -69,7 +69,7 @@ Conv1dVariant cub_segmented_reduce_peer() {
   peer.description = "cub::DeviceSegmentedReduce, one segment of products an output";
   peer.role = Role::peer;
   const auto plans = std::make_shared<LastPlan<SignalShape, CubPlan>>();
-  peer.launch = [plans](const Conv1dCall& c) -> int {
+  peer.launches([plans](const Conv1dCall& c) -> int {
     const auto reduce = [&c](void* temporary, std::size_t& bytes) {
       return cub_segmented_reduce(temporary, bytes, c.input, c.mask, c.output, c.length,
                                   c.mask_width, c.first, c.last);
@@ -82,11 +82,11 @@ Conv1dVariant cub_segmented_reduce_peer() {
     CubPlan* plan = nullptr;
     if (const int code = plans->find(SignalShape(c), make, plan); code != cudaSuccess) return code;
     return reduce(plan->temporary.data(), plan->bytes);
-  };
+  });
   peer.version = cub_version();
-  peer.detail = [](const Conv1dProblem&) { return cub_segmented_reduce_detail(); };
-  peer.refuses = up_to_products(
-      2'000'000'000, "a segmented reduction of so many products takes a second a call, or more");
+  peer.tells([](const Conv1dProblem&) { return cub_segmented_reduce_detail(); });
+  peer.refuses(up_to_products(
+      2'000'000'000, "a segmented reduction of so many products takes a second a call, or more"));
   return peer;
 }
 
@@ -96,8 +96,8 @@ Conv1dVariant cudnn_peer() {
   peer.source = "common/peers/cudnn_algorithms.cpp";
   peer.description = "cuDNN's fastest forward algorithm for an image of one row, true fp32";
   peer.role = Role::peer;
-  peer.refuses = up_to_products(100'000'000'000,
-                                "cuDNN takes seconds a call for so many products in one channel");
+  peer.refuses(up_to_products(100'000'000'000,
+                              "cuDNN takes seconds a call for so many products in one channel"));
 #ifdef HALO_HAVE_CUDNN
   use_cudnn(peer);
 #else

@@ -72,10 +72,12 @@ class GeamPeer {
 
 void use_cublas(TransformVariant& variant) {
   const auto peer = std::make_shared<GeamPeer>();
-  variant.launch = [peer](const ProblemCall<conv::Transform>& call) { return peer->launch(call); };
+  variant.launches([peer](const ProblemCall<conv::Transform>& call) { return peer->launch(call); });
   variant.version = "cuBLAS " + cublas_version();
-  variant.detail = [peer](const conv::Transform& transform) { return peer->detail(transform); };
-  variant.differs = [peer](const conv::Transform& transform) { return peer->differs(transform); };
+  variant.tells([peer](const conv::Transform& transform) { return peer->detail(transform); });
+  variant.also([peer](const conv::Transform& transform, auto& made) {
+    made.differs = [peer, transform] { return peer->differs(transform); };
+  });
 }
 
 }  // namespace halo::peers

@@ -57,12 +57,9 @@ class SgemmPeer {
 
 void use_cublas(Conv2dVariant& variant) {
   const auto peer = std::make_shared<SgemmPeer>(variant.layout);
-  variant.launch = [peer, refuses = variant.refuses](const Conv2dCall& call) -> int {
-    if (!refuses(call.layer).empty()) return cudaErrorNotSupported;
-    return peer->launch(call);
-  };
+  variant.launches([peer](const Conv2dCall& call) { return peer->launch(call); });
   variant.version = "cuBLAS " + cublas_version();
-  variant.detail = [peer](const conv::ConvLayer& layer) { return peer->detail(layer); };
+  variant.tells([peer](const conv::ConvLayer& layer) { return peer->detail(layer); });
 }
 
 }  // namespace halo::peers

@@ -244,28 +244,28 @@ void use_cudnn(Conv1dVariant& variant) {
     bool described = true;
   };
   const auto cudnn = std::make_shared<SignalPeer>();
-  variant.launch = [cudnn](const Conv1dCall& call) -> int {
+  variant.launches([cudnn](const Conv1dCall& call) -> int {
     if (call.first >= call.last) return cudaSuccess;
     conv::LayerShape shape;
     cudnn->described = as_layer(call, shape);
     if (!cudnn->described) return cudaErrorNotSupported;
     return cudnn->peer.launch(conv::ConvLayer(shape),
                               {call.input, call.mask, call.output + call.first});
-  };
+  });
   variant.version = "cuDNN " + cudnn_version();
-  variant.detail = [cudnn](const Conv1dProblem&) {
+  variant.tells([cudnn](const Conv1dProblem&) {
     return cudnn->described ? cudnn->peer.detail()
                             : "cuDNN computes all outputs or those without ghost cells, no others";
-  };
+  });
 }
 
 void use_cudnn(Conv2dVariant& variant) {
   const auto cudnn = std::make_shared<CudnnPeer>(list_algorithms, try_true_fp32, kNone);
-  variant.launch = [cudnn](const Conv2dCall& call) {
+  variant.launches([cudnn](const Conv2dCall& call) {
     return cudnn->launch(call.layer, {call.input, call.filters, call.output});
-  };
+  });
   variant.version = "cuDNN " + cudnn_version();
-  variant.detail = [cudnn](const conv::ConvLayer& layer) { return cudnn->detail(layer); };
+  variant.tells([cudnn](const conv::ConvLayer& layer) { return cudnn->detail(layer); });
 }
 
 }  // namespace halo::peers

@@ -370,21 +370,21 @@ void use_cudnn_tf32(Conv2dVariant& variant) {
   };
   const auto cudnn =
       std::make_shared<CudnnPeer>(list, try_tf32, "its ways in TF32 takes this layer");
-  variant.launch = [cudnn](const Conv2dCall& call) {
+  variant.launches([cudnn](const Conv2dCall& call) {
     return cudnn->launch(call.layer, {call.input, call.filters, call.output});
-  };
+  });
   variant.version = "cuDNN " + cudnn_version();
-  variant.detail = [cudnn](const conv::ConvLayer& layer) { return cudnn->detail(layer); };
+  variant.tells([cudnn](const conv::ConvLayer& layer) { return cudnn->detail(layer); });
 }
 
 void use_cudnn_graph(Conv2dVariant& variant) {
   const auto cudnn = std::make_shared<CudnnPeer>(list_plans, try_true_fp32,
                                                  "its graph API's plans takes this layer");
-  variant.launch = [cudnn](const Conv2dCall& call) {
+  variant.launches([cudnn](const Conv2dCall& call) {
     return cudnn->launch(call.layer, {call.input, call.filters, call.output});
-  };
+  });
   variant.version = "cuDNN " + cudnn_version();
-  variant.detail = [cudnn](const conv::ConvLayer& layer) { return cudnn->detail(layer); };
+  variant.tells([cudnn](const conv::ConvLayer& layer) { return cudnn->detail(layer); });
 }
 
 }  // namespace halo::peers

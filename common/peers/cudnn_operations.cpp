@@ -315,10 +315,12 @@ template <class Problem>
 void use(Variant<Problem>& variant, typename FormPeer<Problem>::List list, std::string settings) {
   const auto peer =
       std::make_shared<FormPeer<Problem>>(std::move(list), std::move(settings), variant.layout);
-  variant.launch = [peer](const Call<Problem>& call) { return peer->launch(call); };
+  variant.launches([peer](const Call<Problem>& call) { return peer->launch(call); });
   variant.version = "cuDNN " + cudnn_version();
-  variant.detail = [peer](const Problem& problem) { return peer->detail(problem); };
-  variant.differs = [peer](const Problem& problem) { return peer->differs(problem); };
+  variant.tells([peer](const Problem& problem) { return peer->detail(problem); });
+  variant.also([peer](const Problem& problem, auto& made) {
+    made.differs = [peer, problem] { return peer->differs(problem); };
+  });
 }
 
 }  // namespace

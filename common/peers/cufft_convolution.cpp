@@ -273,13 +273,13 @@ class CufftConvolution {
 
 void use_cufft(Conv2dVariant& variant, FftTiling tiling) {
   const auto peer = std::make_shared<CufftConvolution>(tiling);
-  variant.launch = [peer](const Conv2dCall& call) { return peer->launch(call); };
-  variant.refuses = [peer](const conv::ConvLayer& layer) { return peer->refuses(layer); };
-  variant.workspace_floats = [peer](const conv::ConvLayer& layer) {
-    return peer->workspace_floats(layer);
-  };
+  variant.launches([peer](const Conv2dCall& call) { return peer->launch(call); });
+  variant.refuses([peer](const conv::ConvLayer& layer) { return peer->refuses(layer); });
+  variant.also([peer](const conv::ConvLayer& layer, auto& made) {
+    made.workspace_floats = peer->workspace_floats(layer);
+  });
   variant.version = CufftConvolution::version();
-  variant.detail = [peer](const conv::ConvLayer& layer) { return peer->detail(layer); };
+  variant.tells([peer](const conv::ConvLayer& layer) { return peer->detail(layer); });
 }
 
 }  // namespace halo::peers

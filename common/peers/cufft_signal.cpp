@@ -135,14 +135,16 @@ class CufftSignal {
 
 void use_cufft(Conv1dVariant& variant) {
   const auto signal = std::make_shared<CufftSignal>();
-  variant.set_up = [signal](const float* mask, const Conv1dProblem& problem) {
-    return signal->set_mask(mask, problem.mask_width);
-  };
-  variant.launch = [signal](const Conv1dCall& call) { return signal->launch(call); };
+  variant.also([signal](const Conv1dProblem& problem, auto& made) {
+    made.set_up = [signal, width = problem.mask_width](const float* mask) {
+      return signal->set_mask(mask, width);
+    };
+  });
+  variant.launches([signal](const Conv1dCall& call) { return signal->launch(call); });
   variant.version = cufft_version();
-  variant.detail = [](const Conv1dProblem&) {
+  variant.tells([](const Conv1dProblem&) {
     return cufft_version() + ", overlap-save with tiles of 4,096 cells";
-  };
+  });
 }
 
 }  // namespace halo::peers

@@ -177,12 +177,14 @@ class NppRowFilter {
 
 void use_npp_row_filter(Conv1dVariant& variant) {
   const auto filter = std::make_shared<NppRowFilter>();
-  variant.set_up = [filter](const float* mask, const Conv1dShape& shape) {
-    return filter->set_mask(mask, shape.mask_width);
-  };
-  variant.launch = [filter](const Conv1dCall& call) { return filter->launch(call); };
+  variant.also([filter](const Conv1dProblem& problem, auto& made) {
+    made.set_up = [filter, width = problem.mask_width](const float* mask) {
+      return filter->set_mask(mask, width);
+    };
+  });
+  variant.launches([filter](const Conv1dCall& call) { return filter->launch(call); });
   variant.version = NppRowFilter::version();
-  variant.detail = [filter](const Conv1dProblem&) { return filter->detail(); };
+  variant.tells([filter](const Conv1dProblem&) { return filter->detail(); });
 }
 
 }  // namespace halo::peers

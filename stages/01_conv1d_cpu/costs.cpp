@@ -4,8 +4,8 @@
 namespace halo::conv1d_cpu {
 
 void complete(Conv1dStage& stage) {
-  variant(stage, "loop").refuses =
-      up_to_products(4'000'000'000, "one core needs more than ten seconds for this");
+  variant(stage, "loop")
+      .refuses(up_to_products(4'000'000'000, "one core needs more than ten seconds for this"));
 }
 
 }  // namespace halo::conv1d_cpu

@@ -56,10 +56,10 @@ Cost predict_thrust(const Conv1dShape& shape) {
 
 void complete(Conv1dStage& stage) {
   Conv1dVariant& one = variant(stage, "single_block");
-  one.predict = predict_single_block;
-  one.refuses = up_to_products(100'000'000, "a single block takes seconds for so many products");
-  variant(stage, "grid").predict = predict_grid;
-  variant(stage, "thrust").predict = predict_thrust;
+  one.must_cost(predict_single_block);
+  one.refuses(up_to_products(100'000'000, "a single block takes seconds for so many products"));
+  variant(stage, "grid").must_cost(predict_grid);
+  variant(stage, "thrust").must_cost(predict_thrust);
 }
 
 }  // namespace halo::conv1d_global

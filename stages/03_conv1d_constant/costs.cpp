@@ -27,6 +27,6 @@ Cost predict_constant(const Conv1dShape& shape) {
 
 }  // namespace
 
-void complete(Conv1dStage& stage) { variant(stage, "constant").predict = predict_constant; }
+void complete(Conv1dStage& stage) { variant(stage, "constant").must_cost(predict_constant); }
 
 }  // namespace halo::conv1d_constant

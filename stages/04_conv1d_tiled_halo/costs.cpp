@@ -137,9 +137,9 @@ Cost predict_overlap_save(const Conv1dShape& shape) {
 }  // namespace
 
 void complete(Conv1dStage& stage) {
-  variant(stage, "tiled_halo").predict = predict_tiled_halo;
-  variant(stage, "warp_tile").predict = predict_warp_tile;
-  variant(stage, "overlap_save").predict = predict_overlap_save;
+  variant(stage, "tiled_halo").must_cost(predict_tiled_halo);
+  variant(stage, "warp_tile").must_cost(predict_warp_tile);
+  variant(stage, "overlap_save").must_cost(predict_overlap_save);
 }
 
 }  // namespace halo::conv1d_tiled_halo

@@ -72,8 +72,8 @@ Cost predict_quad(const Conv1dShape& shape) {
 }  // namespace
 
 void complete(Conv1dStage& stage) {
-  variant(stage, "tiled_cached").predict = predict_tiled_cached;
-  variant(stage, "quad").predict = predict_quad;
+  variant(stage, "tiled_cached").must_cost(predict_tiled_cached);
+  variant(stage, "quad").must_cost(predict_quad);
 }
 
 }  // namespace halo::conv1d_tiled_cached

@@ -132,21 +132,21 @@ Cost predict_tiled(const ConvLayer& layer, Taps taps, Piece piece, std::int64_t 
 }  // namespace
 
 void complete(Conv2dStage& stage) {
-  variant(stage, "one_channel").predict = predict_direct;
-  variant(stage, "channels").predict = predict_direct;
-  variant(stage, "stride_padding").predict = predict_direct;
-  variant(stage, "tile_constant").predict = [](const ConvLayer& layer) {
+  variant(stage, "one_channel").must_cost(predict_direct);
+  variant(stage, "channels").must_cost(predict_direct);
+  variant(stage, "stride_padding").must_cost(predict_direct);
+  variant(stage, "tile_constant").must_cost([](const ConvLayer& layer) {
     return predict_tiled(layer, Taps::in_constant, whole(layer), 1);
-  };
-  variant(stage, "tile_shared").predict = [](const ConvLayer& layer) {
+  });
+  variant(stage, "tile_shared").must_cost([](const ConvLayer& layer) {
     return predict_tiled(layer, Taps::in_shared, whole(layer), 1);
-  };
-  variant(stage, "filter_group").predict = [](const ConvLayer& layer) {
+  });
+  variant(stage, "filter_group").must_cost([](const ConvLayer& layer) {
     return predict_tiled(layer, Taps::in_shared, whole(layer), kFilterGroup);
-  };
-  variant(stage, "filter_pieces").predict = [](const ConvLayer& layer) {
+  });
+  variant(stage, "filter_pieces").must_cost([](const ConvLayer& layer) {
     return predict_tiled(layer, Taps::in_shared, largest_piece(layer), kFilterGroup);
-  };
+  });
   stage.variants.push_back(convolve::few_channels());
 }
 

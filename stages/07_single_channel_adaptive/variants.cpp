@@ -58,22 +58,28 @@ Conv2dVariant planned(std::optional<Method> only) {
   Conv2dVariant variant;
   variant.plans = true;
   variant.multiplies_ghosts = true;
-  variant.launch = [only](const Conv2dCall& c) {
-    const Plan plan = plan_of(c.layer, only);
-    return adaptive(kernel_call(c), plan, divide(plan, c.layer));
-  };
-  variant.refuses = [only](const conv::ConvLayer& layer) -> std::string {
-    if (const std::string reason = refuses_always(layer); !reason.empty()) return reason;
-    if (layer.R() != layer.S()) return "the planner's formulas are for square filters";
-    return refusal([&] { divide(plan_of(layer, only), layer); });
-  };
-  variant.predict = [only](const conv::ConvLayer& layer) {
-    const Plan plan = plan_of(layer, only);
-    return predict(numbers_of(layer), plan.method, divide(plan, layer));
-  };
-  variant.detail = [only](const conv::ConvLayer& layer) {
-    const Plan plan = plan_of(layer, only);
-    return described(plan, divide(plan, layer));
+  variant.prepare = [only](const conv::ConvLayer& layer) {
+    Prepared<conv::ConvLayer> made;
+    made.refusal = refuses_always(layer);
+    if (made.refusal.empty() && layer.R() != layer.S()) {
+      made.refusal = "the planner's formulas are for square filters";
+    }
+    if (!made.refusal.empty()) return made;
+    Plan plan;
+    Division division;
+    made.refusal = refusal([&] {
+      plan = plan_of(layer, only);
+      division = divide(plan, layer);
+    });
+    made.launch = [plan, division](const Conv2dCall& c) {
+      return adaptive(kernel_call(c), plan, division);
+    };
+    made.cost = [layer, method = plan.method, division] {
+      return predict(numbers_of(layer), method, division);
+    };
+    made.detail = [plan, division] { return described(plan, division); };
+    if (!only) made.runs_as = [plan] { return std::string(name_of(plan.method)); };
+    return made;
   };
   return variant;
 }
@@ -105,20 +111,23 @@ void complete(Conv2dStage& stage) {
   alone.name = "prefetch";
   alone.source = std::string(kFolder) + "1_prefetch.cu";
   alone.description = "the next strip of the map arrives in registers; a fixed division";
-  alone.launch = [](const Conv2dCall& c) {
-    return prefetch(kernel_call(c), prefetch_rows(numbers_of(c.layer)));
-  };
-  alone.refuses = [](const conv::ConvLayer& layer) -> std::string {
-    if (const std::string reason = refuses_always(layer); !reason.empty()) return reason;
-    if (prefetch_rows(numbers_of(layer)) > 0) return {};
-    return "48 KB of shared memory don't hold " + std::to_string(layer.R()) + " rows of " +
-           std::to_string(layer.W()) + " cells and 16 filters";
-  };
   alone.multiplies_ghosts = true;
   alone.tiles = [](const conv::ConvLayer&) {
     return std::vector<TileSizes>{{.K = kPrefetchFilters, .P = kPrefetchBand}, {.P = 4}};
   };
-  alone.predict = [](const conv::ConvLayer& layer) { return predict_prefetch(numbers_of(layer)); };
+  alone.prepare = [](const conv::ConvLayer& layer) {
+    Prepared<conv::ConvLayer> made;
+    const LayerNumbers numbers = numbers_of(layer);
+    const int rows = prefetch_rows(numbers);
+    made.refusal = refuses_always(layer);
+    if (made.refusal.empty() && rows == 0) {
+      made.refusal = "48 KB of shared memory don't hold " + std::to_string(layer.R()) +
+                     " rows of " + std::to_string(layer.W()) + " cells and 16 filters";
+    }
+    made.launch = [rows](const Conv2dCall& c) { return prefetch(kernel_call(c), rows); };
+    made.cost = [numbers] { return predict_prefetch(numbers); };
+    return made;
+  };
 
   Conv2dVariant first = planned(Method::filters_over_sms);
   first.name = name_of(Method::filters_over_sms);
@@ -134,9 +143,6 @@ void complete(Conv2dStage& stage) {
   chosen.name = "adaptive";
   chosen.source = std::string(kFolder) + "adaptive.cpp";
   chosen.description = "whichever of the two the paper's rule chooses";
-  chosen.runs_as = [](const conv::ConvLayer& layer) {
-    return std::string(name_of(plan_of(layer, std::nullopt).method));
-  };
   chosen.chooses_from = {first.name, second.name};
 
   stage.variants = {alone, first, second, chosen, convolve::store_bound()};

@@ -189,6 +189,7 @@ BlockPlan plan_channels_divided(const conv::ConvLayer& layer, const gpus::GpuLim
       1, std::min<std::int64_t>(gpu.sms, kMostPartialSums / layer.output_size()));
   const std::int64_t channels = quotient_up(layer.C(), most);
   plan.parts = static_cast<int>(quotient_up(layer.C(), channels));  // none of them empty
+  plan.workspace_floats = plan.parts * layer.output_size();
   return plan;
 }
 

@@ -58,8 +58,9 @@ struct BlockPlan {
   std::string refusal;  // empty: there is a block
   Block block{};
   int threads = 0;
-  int parts = 1;                  // of the channels: channels_divided
-  std::int64_t shared_bytes = 0;  // of a block: both buffers
+  int parts = 1;                      // of the channels: channels_divided
+  std::int64_t workspace_floats = 0;  // their sums
+  std::int64_t shared_bytes = 0;      // of a block: both buffers
 };
 
 /// The block method with segments of `segment` floats, W'x = `pixels` and M' = `filters`, all as

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "common/convolve/fourier/fourier.hpp"
+#include "common/convolve/planned.hpp"
 #include "common/convolve/register_tile/register_tile.hpp"
 #include "common/convolve/winograd/winograd.hpp"
 #include "common/gpus/present_gpu.hpp"
@@ -41,22 +42,20 @@ Conv2dVariant variant_of(const std::string& name, const std::string& file,
   variant.tiles = [](const conv::ConvLayer&) {
     return std::vector<TileSizes>{{.K = kFiltersPerThread}, {.K = kFilters, .cells = kPixels}};
   };
-  variant.refuses = [plan](const conv::ConvLayer& layer) {
-    return plan(layer, gpus::present_limits()).refusal;
-  };
-  variant.launch = [plan, launch](const Conv2dCall& c) {
-    return launch(kernel_call(c), plan(c.layer, gpus::present_limits()));
-  };
-  variant.predict = [plan, predict](const conv::ConvLayer& layer) {
-    return predict(layer, plan(layer, gpus::present_limits()));
-  };
-  variant.detail = [plan](const conv::ConvLayer& layer) {
-    const BlockPlan made = plan(layer, gpus::present_limits());
-    const Block& b = made.block;
-    return "tiles of " + std::to_string(b.tile_rows) + " x " + std::to_string(b.tile_columns) +
-           " outputs, " + std::to_string(b.filters) + " filters, " + std::to_string(made.threads) +
-           " threads, " + std::to_string(made.shared_bytes) + " bytes on chip";
-  };
+  variant.prepare = convolve::planned(plan, [launch, predict](const conv::ConvLayer& layer,
+                                                              const BlockPlan& made,
+                                                              Prepared<conv::ConvLayer>& prepared) {
+    prepared.workspace_floats = made.workspace_floats;
+    prepared.launch = [launch, made](const Conv2dCall& c) { return launch(kernel_call(c), made); };
+    prepared.cost = [predict, layer, made] { return predict(layer, made); };
+    prepared.detail = [made] {
+      const Block& b = made.block;
+      return "tiles of " + std::to_string(b.tile_rows) + " x " + std::to_string(b.tile_columns) +
+             " outputs, " + std::to_string(b.filters) + " filters, " +
+             std::to_string(made.threads) + " threads, " + std::to_string(made.shared_bytes) +
+             " bytes on chip";
+    };
+  });
   return variant;
 }
 
@@ -107,20 +106,15 @@ std::string plan_text(const conv::ConvLayer& layer, const std::string& key) {
 void complete(Conv2dStage& stage) {
   stage.plan = plan_text;
 
-  Conv2dVariant channels = variant_of(
-      "channels_divided", "1_channels_divided.cu",
-      "the channels divided over the SMs, partial sums added by a second kernel",
-      plan_channels_divided,
-      [](const LayerCall& call, const BlockPlan& plan) {
-        return channels_divided(call, plan.block, plan.parts);
-      },
-      predict_channels_divided);
-  channels.workspace_floats = [](const conv::ConvLayer& layer) {
-    return plan_channels_divided(layer, gpus::present_limits()).parts * layer.output_size();
-  };
-
   stage.variants = {
-      channels,
+      variant_of(
+          "channels_divided", "1_channels_divided.cu",
+          "the channels divided over the SMs, partial sums added by a second kernel",
+          plan_channels_divided,
+          [](const LayerCall& call, const BlockPlan& plan) {
+            return channels_divided(call, plan.block, plan.parts);
+          },
+          predict_channels_divided),
       variant_of("filters_divided", "2_filters_divided.cu",
                  "only the filters divided: they stay on chip, every block reads all maps",
                  plan_filters_divided, with_block(filters_divided), predict_filters_divided),
@@ -151,11 +145,11 @@ void complete(Conv2dStage& stage) {
       convolve::fourier_split(),
   };
   add(stage, "outer_product", (kFolder + "5_outer_product.cu").c_str(), outer_product());
-  stage.variants.back().predict = predict_outer_product;
+  stage.variants.back().must_cost(predict_outer_product);
   add(stage, "winograd_f2", (kFolder + "6_winograd_f2.cu").c_str(), winograd_f2());
-  stage.variants.back().predict = predict_winograd_f2;
+  stage.variants.back().must_cost(predict_winograd_f2);
   add(stage, "fourier_tile", (kFolder + "7_fourier_tile.cu").c_str(), fourier_tile());
-  stage.variants.back().predict = predict_fourier_tile;
+  stage.variants.back().must_cost(predict_fourier_tile);
   for (const int bytes : {32, 64}) {
     for (Conv2dVariant& variant : search(bytes)) stage.searched.push_back(std::move(variant));
   }

@@ -15,11 +15,10 @@ int multiprocessors() {
   }
 }
 
-int two_stage(const LayerCall& call, Rows rows, std::int64_t cap) {
+int two_stage(const LayerCall& call, Rows rows, const Chunks& chunks) {
   const LayerNumbers& layer = call.layer;
   const int products = layer.N * layer.P * layer.Q;
   const int taps = layer.R * layer.S;
-  const Chunks chunks = chunk_temporaries(layer.K, products, taps, cap);
 
   int error = 0;
   for_each_chunk(chunks, layer.K, products, [&](const Chunk& chunk) {

@@ -18,10 +18,9 @@ namespace halo::cuconv_two_stage {
 int scalar_products(const LayerCall& call, const Chunk& chunk, const Division& division);
 int sum(const LayerCall& call, const Chunk& chunk);
 
-// The whole layer: both for each chunk; the first alone if R*S = 1. The workspace holds
-// chunk_temporaries(K, N*P*Q, R*S, cap).floats floats. Returns the first error of a launch, does not
-// wait. Throws as chunk_temporaries.
-int two_stage(const LayerCall& call, Rows rows, std::int64_t cap);
+// The whole layer: both for each chunk of chunk_temporaries(K, N*P*Q, R*S); the first alone if R*S = 1. The workspace
+// holds chunks.floats floats. Returns the first error of a launch, does not wait.
+int two_stage(const LayerCall& call, Rows rows, const Chunks& chunks);
 
 // Multiprocessors of the present device; 0 if there is none.
 int multiprocessors();

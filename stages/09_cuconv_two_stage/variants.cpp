@@ -56,9 +56,8 @@ std::string count_of(std::int64_t count, const std::string& thing) {
 
 // "1728 blocks of 64 threads; temporaries 0.3 MB", "...; temporaries 3.2 GB in 4 chunks of 96
 // filters". The division is that of the first chunk.
-std::string detail(const ConvLayer& layer, Rows rows, std::int64_t cap) {
+std::string detail(const ConvLayer& layer, Rows rows, const Chunks& chunks) {
   const int taps = layer.R() * layer.S();
-  const Chunks chunks = chunks_of(layer, cap);
   const std::int64_t filter_rows = std::int64_t{taps} * chunks.filters;
   const Division division =
       divide(rows, chunks.products, static_cast<int>(filter_rows), multiprocessors());
@@ -81,16 +80,22 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
   v.name = name;
   v.source = "stages/09_cuconv_two_stage/1_scalar_products.cu";
   v.description = description;
-  v.refuses = refuses;
-  v.launch = [rows, cap](const Conv2dCall& c) { return two_stage(kernel_call(c), rows, cap); };
-  v.workspace_floats = [cap](const ConvLayer& layer) { return chunks_of(layer, cap).floats; };
-  v.predict = [rows, cap](const ConvLayer& layer) {
-    return predict(layer, rows, multiprocessors(), cap);
-  };
-  v.detail = [rows, cap](const ConvLayer& layer) { return detail(layer, rows, cap); };
-  v.published = printed_by_cuconv;
   v.plans = true;
   v.tiles = [](const ConvLayer&) { return std::vector<TileSizes>{{.cells = kMaxThreads}}; };
+  v.prepare = [rows, cap](const ConvLayer& layer) {
+    Prepared<ConvLayer> made;
+    made.published = [layer] { return printed_by_cuconv(layer); };
+    made.refusal = refuses(layer);
+    if (!made.refusal.empty()) return made;
+    const Chunks chunks = chunks_of(layer, cap);
+    made.workspace_floats = chunks.floats;
+    made.launch = [rows, chunks](const Conv2dCall& c) {
+      return two_stage(kernel_call(c), rows, chunks);
+    };
+    made.cost = [layer, rows, cap] { return predict(layer, rows, multiprocessors(), cap); };
+    made.detail = [layer, rows, chunks] { return detail(layer, rows, chunks); };
+    return made;
+  };
   return v;
 }
 
@@ -116,8 +121,10 @@ std::string plan(const ConvLayer& layer, const std::string& gpu, std::int64_t ca
                      count_of(layer.C(), "channel") + ", each with " +
                      count_of(products_of_row(layer), "product") + "; " +
                      count_of(multiprocessors(), "multiprocessor") + "\n";
-  text += std::string("  ") + kSplitName + ": " + detail(layer, Rows::split, cap) + "\n";
-  text += std::string("  ") + kSimpleName + ": " + detail(layer, Rows::one_block, cap) + "\n";
+  text += std::string("  ") + kSplitName + ": " +
+          detail(layer, Rows::split, chunks_of(layer, cap)) + "\n";
+  text += std::string("  ") + kSimpleName + ": " +
+          detail(layer, Rows::one_block, chunks_of(layer, cap)) + "\n";
   const InputReads reads = input_reads(layer, cap);
   char sectors[16];
   std::snprintf(sectors, sizeof sectors, "%.2f",
@@ -152,15 +159,13 @@ void complete(Conv2dStage& stage) {
   stage.variants.push_back(convolve::pointwise());
   stage.variants.push_back(convolve::implicit_gemm());
   add(stage, "gemm_tile", "stages/09_cuconv_two_stage/3_gemm_tile.cu", gemm_tile());
-  stage.variants.back().predict = predict_gemm_tile;
-  stage.variants.back().refuses = [](const ConvLayer&) {
-    return gpus::too_old(gpus::present_limits(), gpus::kWithClusters);
-  };
+  stage.variants.back().must_cost(predict_gemm_tile);
+  stage.variants.back().refuses(
+      [](const ConvLayer&) { return gpus::too_old(gpus::present_limits(), gpus::kWithClusters); });
   add(stage, "three_products", "stages/09_cuconv_two_stage/4_three_products.cu", three_products());
-  stage.variants.back().predict = predict_three_products;
-  stage.variants.back().refuses = [](const ConvLayer&) {
-    return gpus::too_old(gpus::present_limits(), gpus::kWithTf32);
-  };
+  stage.variants.back().must_cost(predict_three_products);
+  stage.variants.back().refuses(
+      [](const ConvLayer&) { return gpus::too_old(gpus::present_limits(), gpus::kWithTf32); });
   for (const std::vector<Conv2dVariant>& method :
        {convolve::split_tf32_of_each_tile(), convolve::warpgroup_of_each_tile(),
         convolve::pointwise_of_each_tile(), convolve::implicit_gemm_of_each_plan()}) {

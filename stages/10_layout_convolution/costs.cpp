@@ -175,10 +175,9 @@ void complete(Conv2dStage& stage) {
   for (Conv2dVariant& each : stage.variants) {
     const Across across = each.name.starts_with("images") ? Across::images : Across::pixels;
     const conv::Layout layout = each.layout;
-    each.predict = [across, layout](const ConvLayer& layer) {
-      return predict(layer, across, layout);
-    };
-    each.detail = [across](const ConvLayer& layer) { return described(divide(layer, across)); };
+    each.must_cost(
+        [across, layout](const ConvLayer& layer) { return predict(layer, across, layout); });
+    each.tells([across](const ConvLayer& layer) { return described(divide(layer, across)); });
   }
   stage.plan = plan;
   // One layer with many images, as many as a warp has lanes, and one: with N = 1 the layouts are one.

@@ -315,25 +315,25 @@ Cost predict_copy(const Transform& transform) {
 }  // namespace
 
 void complete(TransformStage& stage) {
-  variant(stage, "naive").predict = predict_naive;
-  variant(stage, "tiled").predict = predict_tiled;
+  variant(stage, "naive").must_cost(predict_naive);
+  variant(stage, "tiled").must_cost(predict_tiled);
   TransformVariant& pairs = variant(stage, "tiled_float2");
-  pairs.predict = predict_tiled_float2;
-  pairs.detail = [](const Transform& transform) -> std::string {
+  pairs.must_cost(predict_tiled_float2);
+  pairs.tells([](const Transform& transform) -> std::string {
     return transform.images().N() % 2 == 0 ? "" : "odd N: as tiled";
-  };
+  });
 
-  variant(stage, "quads").predict = predict_quads;
+  variant(stage, "quads").must_cost(predict_quads);
 
   TransformVariant copy;
   copy.name = "copy";
   copy.source = "common/harness/backend/copy.cu";
   copy.description = "no transform: our kernel that copies as many bytes";
   copy.role = Role::copy;
-  copy.launch = [](const ProblemCall<Transform>& c) {
+  copy.launches([](const ProblemCall<Transform>& c) {
     return launch_copy(c.input, c.output, c.problem.input_size());
-  };
-  copy.predict = predict_copy;
+  });
+  copy.must_cost(predict_copy);
   stage.variants.push_back(copy);
 }
 

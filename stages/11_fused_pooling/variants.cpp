@@ -27,24 +27,27 @@ std::string text(Expansion expansion) {
   return std::to_string(expansion.rows) + "x" + std::to_string(expansion.columns);
 }
 
-// The launch, the prediction and what is told of it, with the expansion that `choose` names.
-PoolingVariant reuse(Layout layout, std::function<Expansion(const PoolingLayer&)> choose) {
+// With the expansion that `choose` names, unless `why_not` has something against it.
+PoolingVariant reuse(Layout layout, std::function<Expansion(const PoolingLayer&)> choose,
+                     std::function<std::string(const PoolingLayer&)> why_not = {}) {
   PoolingVariant variant;
   variant.layout = layout;
   variant.source = layout == Layout::chwn ? "stages/11_fused_pooling/3_chwn_reuse.cu"
                                           : "stages/11_fused_pooling/4_nchw_reuse.cu";
-  variant.launch = [=](const ProblemCall<conv::PoolingLayer>& c) {
-    const PoolingCall call = call_of(c);
-    const Expansion expansion = choose(c.problem);
-    return layout == Layout::chwn ? chwn_reuse(call, expansion.rows, expansion.columns)
-                                  : nchw_reuse(call, expansion.rows);
-  };
   variant.can_overlap = layout == Layout::nchw;
-  variant.predict = [=](const PoolingLayer& layer) {
-    return predict_reuse(layer, layout, choose(layer));
-  };
-  variant.detail = [=](const PoolingLayer& layer) {
-    return text(choose(layer)) + " outputs a thread";
+  variant.prepare = [=](const PoolingLayer& layer) {
+    Prepared<PoolingLayer> made;
+    if (why_not) made.refusal = why_not(layer);
+    if (!made.refusal.empty()) return made;
+    const Expansion expansion = choose(layer);
+    made.launch = [=](const ProblemCall<PoolingLayer>& c) {
+      const PoolingCall call = call_of(c);
+      return layout == Layout::chwn ? chwn_reuse(call, expansion.rows, expansion.columns)
+                                    : nchw_reuse(call, expansion.rows);
+    };
+    made.cost = [=] { return predict_reuse(layer, layout, expansion); };
+    made.detail = [=] { return text(expansion) + " outputs a thread"; };
+    return made;
   };
   return variant;
 }
@@ -65,10 +68,11 @@ PoolingVariant chosen_reuse(Layout layout) {
 }
 
 PoolingVariant fixed_reuse(Layout layout, Expansion expansion) {
-  PoolingVariant variant = reuse(layout, [=](const PoolingLayer&) { return expansion; });
+  PoolingVariant variant = reuse(
+      layout, [=](const PoolingLayer&) { return expansion; },
+      [=](const PoolingLayer& layer) { return why_not(layer, layout, expansion); });
   variant.name = std::string(conv::to_string(layout)) + "_" + text(expansion);
   variant.description = "the same with " + text(expansion) + " outputs a thread";
-  variant.refuses = [=](const PoolingLayer& layer) { return why_not(layer, layout, expansion); };
   return variant;
 }
 
@@ -78,14 +82,15 @@ PoolingVariant rolling(std::string name, std::function<int(const PoolingLayer&)>
   variant.source = "stages/11_fused_pooling/5_chwn_rolling.cu";
   variant.description = "tuned: a thread goes down a strip of outputs, four images at a time";
   variant.layout = Layout::chwn;
-  variant.launch = [=](const ProblemCall<PoolingLayer>& c) {
-    return chwn_rolling(call_of(c), choose(c.problem));
-  };
-  variant.predict = [=](const PoolingLayer& layer) {
-    return predict_rolling(layer, choose(layer));
-  };
-  variant.detail = [=](const PoolingLayer& layer) {
-    return std::to_string(choose(layer)) + " outputs a thread";
+  variant.prepare = [choose](const PoolingLayer& layer) {
+    Prepared<PoolingLayer> made;
+    const int strip = choose(layer);
+    made.launch = [strip](const ProblemCall<PoolingLayer>& c) {
+      return chwn_rolling(call_of(c), strip);
+    };
+    made.cost = [layer, strip] { return predict_rolling(layer, strip); };
+    made.detail = [strip] { return std::to_string(strip) + " outputs a thread"; };
+    return made;
   };
   variant.tiles = [](const PoolingLayer&) {
     return std::vector<TileSizes>{{.N = 4, .P = kLongestStrip}};
@@ -100,9 +105,9 @@ PoolingVariant rolling(std::string name, std::function<int(const PoolingLayer&)>
 // something. "chwn_1x1" differs from "chwn" in its loops only, so against it reuse is compared alone.
 void complete(PoolingStage& stage) {
   for (const Layout layout : {Layout::nchw, Layout::chwn}) {
-    variant(stage, conv::to_string(layout)).predict = [=](const PoolingLayer& layer) {
+    variant(stage, conv::to_string(layout)).must_cost([=](const PoolingLayer& layer) {
       return predict_plain(layer, layout);
-    };
+    });
   }
   stage.variants.push_back(chosen_reuse(Layout::chwn));
   stage.variants.push_back(chosen_reuse(Layout::nchw));

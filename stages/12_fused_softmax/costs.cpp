@@ -198,11 +198,11 @@ Cost predict_one_read(const Softmax& softmax) {
 }  // namespace
 
 void complete(SoftmaxStage& stage) {
-  variant(stage, "five_kernels").predict = predict_five_kernels;
-  variant(stage, "fused").predict = predict_fused;
-  variant(stage, "fused_parallel").predict = predict_fused_parallel;
-  variant(stage, "fused_cub").predict = predict_fused_cub;
-  variant(stage, "one_read").predict = predict_one_read;
+  variant(stage, "five_kernels").must_cost(predict_five_kernels);
+  variant(stage, "fused").must_cost(predict_fused);
+  variant(stage, "fused_parallel").must_cost(predict_fused_parallel);
+  variant(stage, "fused_cub").must_cost(predict_fused_cub);
+  variant(stage, "one_read").must_cost(predict_one_read);
 }
 
 }  // namespace halo::fused_softmax

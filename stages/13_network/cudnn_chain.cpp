@@ -15,19 +15,26 @@ Catalogue make() {
   cudnn.maker = "cuDNN";
 
   const peers::ConvolutionBiasRelu convolution = peers::convolution_bias_relu();
-  FusedVariant fused;
-  fused.sums.name = "cudnn";
-  fused.sums.unavailable = convolution.unavailable;
-  // It may choose Winograd's method or an FFT.
-  fused.sums.demand = conv::Demand::transformed;
-  fused.sums.refuses = [](const conv::ConvLayer& layer) -> std::string {
-    return layer.P() == 1 && layer.Q() == 1 && layer.R() == layer.H() ? "cuBLAS computes it" : "";
-  };
-  fused.launch = [convolution](const Conv2dCall& call, const float* bias, bool relu) {
-    return convolution.launch(call.layer, call.input, call.filters, bias, call.output, relu);
-  };
-  fused.detail = convolution.detail;
-  cudnn.fused.emplace_back("peers", fused);
+  cudnn.fused.emplace_back(
+      "peers", FusedVariant{[convolution](const conv::ConvLayer& layer, bool relu) {
+        Prepared<conv::ConvLayer> made;
+        made.name = "cudnn";
+        made.adds_bias = true;
+        // It may choose Winograd's method or an FFT.
+        made.demand = conv::Demand::transformed;
+        made.refusal = convolution.unavailable;
+        if (layer.P() == 1 && layer.Q() == 1 && layer.R() == layer.H()) {
+          made.refusal = "cuBLAS computes it";
+        }
+        made.launch = [convolution](const Conv2dCall& call) {
+          return convolution.launch(call.layer, call.input, call.filters, call.bias, call.output,
+                                    call.relu);
+        };
+        if (convolution.detail) {
+          made.detail = [convolution, layer, relu] { return convolution.detail(layer, relu); };
+        }
+        return made;
+      }});
 
   cudnn.fully_connected.emplace_back("peers", peers::fully_connected());
 
@@ -35,12 +42,16 @@ Catalogue make() {
   BiasReluVariant bias;
   bias.name = "cudnn_bias_relu";
   bias.unavailable = bias_relu.unavailable;
-  bias.launch = [bias_relu](const BiasRelu& problem, float* data, const float* values) {
-    // It takes NCHW.
-    if (problem.layout != conv::Layout::nchw) return static_cast<int>(cudaErrorNotSupported);
-    return bias_relu.launch(problem.images, values, data, problem.relu);
+  bias.prepare = [bias_relu](const BiasRelu& problem) {
+    Kernel kernel;
+    kernel.launch = [bias_relu, problem](const Arrays& arrays) {
+      // It takes NCHW.
+      if (problem.layout != conv::Layout::nchw) return static_cast<int>(cudaErrorNotSupported);
+      return bias_relu.launch(problem.images, arrays.bias, arrays.output, problem.relu);
+    };
+    kernel.detail = bias_relu.detail;
+    return kernel;
   };
-  bias.detail = [bias_relu](const BiasRelu&) { return bias_relu.detail ? bias_relu.detail() : ""; };
   cudnn.bias_relu.emplace_back("peers", bias);
 
   Catalogue::add(cudnn.pooling, "peers", peers::pooling());

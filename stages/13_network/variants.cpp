@@ -33,6 +33,8 @@ LayerKernel rows();
 
 namespace {
 
+using conv::ConvLayer;
+
 // The dispatcher, as a kernel among the others: most of those that it chooses from are not offered.
 Conv2dVariant convolution() {
   Conv2dVariant variant =
@@ -44,59 +46,44 @@ Conv2dVariant convolution() {
 // [doc:across_images]
 // In CHWN the images of a fully connected layer are [features][N], as a map of N pixels with so many channels is; and
 // its outputs [K][N]. So it is a layer of 1 x 1 filters on one image, by any kernel for those.
-conv::ConvLayer across_images(const conv::ConvLayer& layer) {
-  return conv::ConvLayer({.N = 1,
-                          .C = layer.products_per_output(),
-                          .H = 1,
-                          .W = layer.N(),
-                          .K = layer.K(),
-                          .R = 1,
-                          .S = 1});
+ConvLayer across_images(const ConvLayer& layer) {
+  return ConvLayer({.N = 1,
+                    .C = layer.products_per_output(),
+                    .H = 1,
+                    .W = layer.N(),
+                    .K = layer.K(),
+                    .R = 1,
+                    .S = 1});
 }
 // [/doc:across_images]
 
 Conv2dVariant across_images(const Conv2dVariant& of_pixels, const std::string& name) {
-  const auto turned = [](const auto& function) {
-    using Function = std::decay_t<decltype(function)>;
-    if (!function) return Function();
-    return Function(
-        [function](const conv::ConvLayer& layer) { return function(across_images(layer)); });
-  };
   Conv2dVariant variant = of_pixels;
   variant.takes_groups_and_dilation = false;  // a layer of pixels has neither
   variant.name = name;
   variant.description =
       "fully connected: images as the pixels of one map, by stage 08's or 09's kernel";
   variant.layout = conv::Layout::chwn;
-  variant.refuses = [of_pixels](const conv::ConvLayer& layer) -> std::string {
+  variant.prepare = [of_pixels, name, description = variant.description](const ConvLayer& layer) {
+    Prepared<ConvLayer> made;
     const bool covers = layer.R() == layer.H() && layer.S() == layer.W();
     if (!covers || layer.padding_h() > 0 || layer.padding_w() > 0) {
-      return "it is made for filters that cover the whole map";
+      made.refusal = "it is made for filters that cover the whole map";
+      return made;
     }
-    return refusal(of_pixels, across_images(layer));
-  };
-  variant.launch = [of_pixels](Conv2dCall call) {
-    call.layer = across_images(call.layer);
-    return of_pixels.launch(call);
-  };
-  variant.workspace_floats = turned(of_pixels.workspace_floats);
-  variant.packed_floats = turned(of_pixels.packed_floats);
-  if (of_pixels.pack) {
-    variant.pack = [of_pixels](const float* filters, float* packed, const conv::ConvLayer& layer) {
-      return of_pixels.pack(filters, packed, across_images(layer));
+    const ConvLayer pixels = across_images(layer);
+    made = of_pixels.prepared(pixels);
+    made.name = name;
+    made.description = description;
+    made.layout = conv::Layout::chwn;
+    made.published = {};
+    made.launch = [launch = made.launch, pixels](Conv2dCall call) {
+      call.layer = pixels;
+      return launch(call);
     };
-  }
-  variant.predict = turned(of_pixels.predict);
-  variant.predict_bias = turned(of_pixels.predict_bias);
-  variant.detail = turned(of_pixels.detail);
-  variant.published = {};
-  variant.runs_as = turned(of_pixels.runs_as);
-  if (of_pixels.chosen) {
-    variant.chosen = [of_pixels, name](const conv::ConvLayer& layer) {
-      return across_images(of_pixels.chosen(across_images(layer)), name);
-    };
-  }
-  variant.tiles = [](const conv::ConvLayer&) { return std::vector<TileSizes>{{.N = 32, .K = 32}}; };
+    return made;
+  };
+  variant.tiles = [](const ConvLayer&) { return std::vector<TileSizes>{{.N = 32, .K = 32}}; };
   return variant;
 }
 
@@ -130,17 +117,17 @@ std::vector<Conv2dVariant> fully_connected_variants() {
   add(all, "lanes_chwn", lanes, lanes_chwn());
   for (Conv2dVariant& each : all.variants) {
     const auto predict = each.source == tiled ? predict_tiled : predict_lanes;
-    each.predict = [predict, layout = each.layout](const conv::ConvLayer& layer) {
-      return predict(layer, layout);
-    };
     const auto of_bias = each.source == tiled ? bias_of_tiled : bias_of_lanes;
-    each.predict_bias = [of_bias, layout = each.layout](const conv::ConvLayer& layer) {
-      return of_bias(layer, layout);
-    };
+    each.also([predict, of_bias, layout = each.layout](const ConvLayer& layer, auto& made) {
+      made.cost = [=] { return predict(layer, layout); };
+      made.bias_cost = [=] { return of_bias(layer, layout); };
+    });
   }
   add(all, "rows", "stages/13_network/6_fully_connected_rows.cu", rows());
-  all.variants.back().predict = predict_rows;
-  all.variants.back().predict_bias = bias_of_rows;
+  all.variants.back().also([](const ConvLayer& layer, auto& made) {
+    made.cost = [=] { return predict_rows(layer); };
+    made.bias_cost = [=] { return bias_of_rows(layer); };
+  });
   all.variants.push_back(across_images(convolution(), "convolve_chwn"));
   Conv2dStage tiles = multi_channel_stride_fixed::stage(), products = cuconv_two_stage::stage();
   all.variants.push_back(across_images(variant(tiles, "register_tile"), "register_tile_chwn"));
@@ -152,11 +139,15 @@ BiasReluVariant bias_relu_variant() {
   BiasReluVariant variant;
   variant.name = "bias_relu";
   variant.source = "stages/13_network/1_bias_relu.cu";
-  variant.launch = [](const BiasRelu& problem, float* data, const float* bias) {
-    return bias_relu(data, bias, problem.images.C(), inner_of(problem),
-                     static_cast<int>(problem.images.size()), problem.relu);
+  variant.prepare = [](const BiasRelu& problem) {
+    Kernel kernel;
+    kernel.launch = [problem](const Arrays& arrays) {
+      return bias_relu(arrays.output, arrays.bias, problem.images.C(), inner_of(problem),
+                       static_cast<int>(problem.images.size()), problem.relu);
+    };
+    kernel.cost = [problem] { return predict_bias_relu(problem); };
+    return kernel;
   };
-  variant.predict = predict_bias_relu;
   return variant;
 }
 
@@ -167,48 +158,48 @@ std::vector<SeveralVariant> on_chip_variants() {
     SeveralVariant variant;
     variant.name = "on_chip_" + std::to_string(blocks);
     variant.source = "stages/13_network/4_on_chip.cu";
-    variant.refuses = [blocks](const std::vector<Layer>& layers) {
-      return refuses_on_chip(layers, blocks, gpus::present_limits());
-    };
-    variant.packed_floats = [blocks](const std::vector<Layer>& layers) {
-      return divide_on_chip(layers, blocks).packed_floats(blocks);
-    };
-    variant.pack = [blocks](const std::vector<Layer>& layers, const Arrays& arrays, float* packed) {
-      const OnChipDivision division = divide_on_chip(layers, blocks);
-      for (int i = 0; i < division.net.count; ++i) {
-        const OnChipStep& step = division.net.step[i];
-        const LayerArrays& its = arrays.of_layers[division.layer_of_step[i]];
-        if (step.size < 0) continue;
-        if (const int error =
-                pack_on_chip(blocks, its.filters, its.bias, packed, step, division.taps[i],
-                             division.pitch[i], 4 * division.net.packed_quads);
-            error != 0) {
-          return error;
-        }
-      }
-      return 0;
-    };
-    variant.launch = [blocks](const std::vector<Layer>& layers, const Arrays& arrays) {
-      OnChipDivision division = divide_on_chip(layers, blocks);
-      for (int i = 0; i < division.net.count; ++i) {
-        OnChipStep& step = division.net.step[i];
-        const LayerArrays* its = &arrays.of_layers[division.layer_of_step[i]];
-        if (step.size >= 0) step.sums = its++->output;
-        if (step.window > 0) step.pooled = its->output;
-      }
-      return on_chip(blocks, input_of(layers.front()).N(), arrays.input, arrays.packed,
-                     arrays.of_layers.back().output, division.net, arrays.overlaps);
-    };
-    variant.predict = [blocks](const std::vector<Layer>& layers) {
-      return predict_on_chip(layers, blocks);
-    };
-    variant.detail = [blocks](const std::vector<Layer>& layers) {
-      const int bytes = divide_on_chip(layers, blocks).net.bytes;
-      return std::to_string(layers.size()) + " layers, " + std::to_string(blocks) +
-             (blocks == 1 ? " block" : " blocks") + " an image, " + std::to_string(bytes) +
-             " bytes of shared memory each";
-    };
     variant.can_overlap = true;
+    variant.adds_bias = true;
+    variant.prepare = [blocks](const std::vector<Layer>& layers) {
+      Kernel kernel;
+      kernel.refusal = refuses_on_chip(layers, blocks, gpus::present_limits());
+      if (!kernel.refusal.empty()) return kernel;
+      const OnChipDivision division = divide_on_chip(layers, blocks);
+      kernel.packed_floats = division.packed_floats(blocks);
+      kernel.pack = [blocks, division](const Arrays& arrays, float* packed) {
+        for (int i = 0; i < division.net.count; ++i) {
+          const OnChipStep& step = division.net.step[i];
+          const LayerArrays& its = arrays.of_layers[division.layer_of_step[i]];
+          if (step.size < 0) continue;
+          if (const int error =
+                  pack_on_chip(blocks, its.filters, its.bias, packed, step, division.taps[i],
+                               division.pitch[i], 4 * division.net.packed_quads);
+              error != 0) {
+            return error;
+          }
+        }
+        return 0;
+      };
+      kernel.launch = [blocks, division,
+                       images = input_of(layers.front()).N()](const Arrays& arrays) {
+        OnChip net = division.net;
+        for (int i = 0; i < net.count; ++i) {
+          OnChipStep& step = net.step[i];
+          const LayerArrays* its = &arrays.of_layers[division.layer_of_step[i]];
+          if (step.size >= 0) step.sums = its++->output;
+          if (step.window > 0) step.pooled = its->output;
+        }
+        return on_chip(blocks, images, arrays.input, arrays.packed, arrays.of_layers.back().output,
+                       net, arrays.overlaps);
+      };
+      kernel.cost = [blocks, layers] { return predict_on_chip(layers, blocks); };
+      kernel.detail = [blocks, count = layers.size(), bytes = division.net.bytes] {
+        return std::to_string(count) + " layers, " + std::to_string(blocks) +
+               (blocks == 1 ? " block" : " blocks") + " an image, " + std::to_string(bytes) +
+               " bytes of shared memory each";
+      };
+      return kernel;
+    };
     variants.push_back(variant);
   }
   return variants;
@@ -218,28 +209,30 @@ SeveralVariant fused_lenet_variant() {
   SeveralVariant variant;
   variant.name = "fused_lenet";
   variant.source = "stages/13_network/5_fused_lenet.cu";
-  variant.refuses = [](const std::vector<Layer>& layers) -> std::string {
-    const std::vector<Layer> taken = make_network("lenet", input_of(layers.front()).N()).layers();
+  variant.adds_bias = true;
+  variant.prepare = [](const std::vector<Layer>& layers) {
+    Kernel kernel;
+    const int images = input_of(layers.front()).N();
+    const std::vector<Layer> taken = make_network("lenet", images).layers();
     const auto alike = [](const Layer& a, const Layer& b) { return describe(a) == describe(b); };
-    const bool is_lenet =
-        std::equal(layers.begin(), layers.end(), taken.begin(), taken.end(), alike);
-    return is_lenet ? "" : "it is made for LeNet, all of it";
-  };
-  variant.packed_floats = [](const std::vector<Layer>&) { return 0; };
-  variant.launch = [](const std::vector<Layer>& layers, const Arrays& arrays) {
-    LenetArrays net{};
-    int weighted = 0;
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-      const LayerArrays& its = arrays.of_layers[i];
-      net.outputs[i] = its.output;
-      if (!std::holds_alternative<Weighted>(layers[i].work)) continue;
-      net.filters[weighted] = its.filters;
-      net.biases[weighted++] = its.bias;
+    if (!std::equal(layers.begin(), layers.end(), taken.begin(), taken.end(), alike)) {
+      kernel.refusal = "it is made for LeNet, all of it";
+      return kernel;
     }
-    return fused_lenet(input_of(layers.front()).N(), arrays.input, net);
-  };
-  variant.predict = [](const std::vector<Layer>& layers) {
-    return predict_fused_lenet(input_of(layers.front()).N());
+    kernel.launch = [layers, images](const Arrays& arrays) {
+      LenetArrays net{};
+      int weighted = 0;
+      for (std::size_t i = 0; i < layers.size(); ++i) {
+        const LayerArrays& its = arrays.of_layers[i];
+        net.outputs[i] = its.output;
+        if (!std::holds_alternative<Weighted>(layers[i].work)) continue;
+        net.filters[weighted] = its.filters;
+        net.biases[weighted++] = its.bias;
+      }
+      return fused_lenet(images, arrays.input, net);
+    };
+    kernel.cost = [images] { return predict_fused_lenet(images); };
+    return kernel;
   };
   return variant;
 }

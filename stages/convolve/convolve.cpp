@@ -29,12 +29,6 @@ Conv2dVariant variant(Products products, Epilogue epilogue, Choice choice_by) {
     const Conv2dVariant* const one = chosen(layer, among, epilogue, choice_by);
     return one != nullptr ? one : chosen(layer, among, Epilogue::none, choice_by);
   };
-  // Of a layer that it takes.
-  const auto choice = [chosen_for](const ConvLayer& layer) -> const Conv2dVariant& {
-    const Conv2dVariant* const one = chosen_for(layer);
-    if (one == nullptr) throw std::invalid_argument("layer " + conv::label(layer) + " was refused");
-    return *one;
-  };
   Conv2dVariant variant;
   variant.name = name_of(products, choice_by);
   variant.source = "stages/convolve/convolve.cpp";
@@ -44,28 +38,18 @@ Conv2dVariant variant(Products products, Epilogue epilogue, Choice choice_by) {
   if (choice_by == Choice::measured) variant.description += "; else measured at first use";
   variant.plans = true;
   variant.takes_groups_and_dilation = true;
-  variant.refuses = [chosen_for](const ConvLayer& layer) -> std::string {
-    return chosen_for(layer) == nullptr ? "none of our kernels takes it" : "";
+  variant.prepare = [chosen_for, name = variant.name](const ConvLayer& layer) {
+    const Conv2dVariant* const one = chosen_for(layer);
+    Prepared<ConvLayer> made;
+    if (one == nullptr) {
+      made.refusal = "none of our kernels takes it";
+      return made;
+    }
+    made = one->prepared(layer);
+    made.name = name;
+    made.runs_as = [one] { return one->name; };
+    return made;
   };
-  variant.chosen = [choice, name = variant.name](const ConvLayer& layer) {
-    Conv2dVariant one = choice(layer);
-    one.name = name;
-    return one;
-  };
-  variant.launch = [choice](const Conv2dCall& call) { return choice(call.layer).launch(call); };
-  variant.workspace_floats = [choice](const ConvLayer& layer) {
-    const Conv2dVariant& one = choice(layer);
-    return one.workspace_floats ? one.workspace_floats(layer) : 0;
-  };
-  variant.packed_floats = [choice](const ConvLayer& layer) {
-    const Conv2dVariant& one = choice(layer);
-    return one.packed_floats ? one.packed_floats(layer) : 0;
-  };
-  variant.pack = [choice](const float* filters, float* packed, const ConvLayer& layer) {
-    return choice(layer).pack(filters, packed, layer);
-  };
-  variant.predict = [choice](const ConvLayer& layer) { return choice(layer).predict(layer); };
-  variant.runs_as = [choice](const ConvLayer& layer) { return choice(layer).name; };
   for (const Conv2dVariant& one : among.variants) variant.chooses_from.push_back(one.name);
   return variant;
 }

@@ -37,14 +37,15 @@ TEST_CASE("fourier: both tiles, blocks and slices", "[all]") {
   // Blocks of 64 filters and 64 tiles: 4 of 16 x 16 cells an image, 16 of 32 x 32.
   Conv2dStage large = fourier;
   large.variants = {convolve::fourier(16)};
-  CHECK_THAT(large.variants[0].detail(conv::parse_label("28-13-3-64-17")), contains("64 filters"));
+  CHECK_THAT(large.variants[0].prepared(conv::parse_label("28-13-3-64-17")).detail(),
+             contains("64 filters"));
   test::require_traffic(large, {conv::parse_label("28-13-3-64-17")});
 }
 
 TEST_CASE("fourier: the cost of a layer, by hand") {
   const conv::ConvLayer layer({.H = 14, .W = 14, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
   test::counting_backend();
-  const auto cost = convolve::fourier().predict(layer);
+  const auto cost = convolve::fourier().prepared(layer).cost();
   // One tile, of which 14 rows exist; 130 frequencies, of the filter and of the tile a row each, which is 16 complex
   // numbers; the sums of 16 tiles, 32 a request.
   CHECK(cost.global_load_requests == 14 + 130 * 2 + 130 * 16 / 32);
@@ -71,14 +72,15 @@ TEST_CASE("fourier: products on tensor cores, blocks and slices", "[all]") {
   // More than 64 tiles, in one slice.
   Conv2dStage large = split;
   large.variants = {convolve::fourier_split(16)};
-  CHECK_THAT(large.variants[0].detail(conv::parse_label("28-17-3-64-5")), contains("64 filters"));
+  CHECK_THAT(large.variants[0].prepared(conv::parse_label("28-17-3-64-5")).detail(),
+             contains("64 filters"));
   test::require_traffic(large, {conv::parse_label("28-17-3-64-5")});
 }
 
 TEST_CASE("fourier: the cost of products on tensor cores, by hand") {
   const conv::ConvLayer layer({.H = 14, .W = 14, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
   test::counting_backend();
-  const Cost cost = convolve::fourier_split().predict(layer);
+  const Cost cost = convolve::fourier_split().prepared(layer).cost();
   // As for `fourier`; the sums of 16 tiles leave in two requests of their filter, eight tiles each.
   CHECK(cost.global_load_requests == 14 + 130 * 2 + 130 * 16 / 32);
   CHECK(cost.global_store_requests == 130 * 16 / 32 + 130 * 2 + 14);

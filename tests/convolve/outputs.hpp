@@ -23,27 +23,28 @@ inline std::vector<float> outputs_of(const Conv2dVariant& variant, const conv::C
                                      const std::vector<float>& input,
                                      const std::vector<float>& filters, bool overlaps = false) {
   const auto backend = usable_backend();
-  if (!variant.refuses(layer).empty()) skip(variant.refuses(layer));
-  const auto floats = [&](const auto& of) {
-    return static_cast<std::size_t>(std::max<std::int64_t>(of ? of(layer) : 0, 1));
+  const auto prepared = variant.prepared(layer);
+  if (!prepared.refusal.empty()) skip(prepared.refusal);
+  const auto some = [](std::int64_t floats) {
+    return static_cast<std::size_t>(std::max<std::int64_t>(floats, 1));
   };
   Array on_input(*backend, input.size()), on_filters(*backend, filters.size());
-  Array packed(*backend, floats(variant.packed_floats));
-  Array workspace(*backend, floats(variant.workspace_floats));
+  Array packed(*backend, some(prepared.packed_floats));
+  Array workspace(*backend, some(prepared.workspace_floats));
   Array output(*backend, static_cast<std::size_t>(layer.output_size()));
   on_input.write(input);
   on_filters.write(filters);
-  CHECK(backend->run([&] { return variant.pack(on_filters.data(), packed.data(), layer); })
-            .error.empty());
+  CHECK(
+      backend->run([&] { return prepared.pack(on_filters.data(), packed.data()); }).error.empty());
   CHECK(backend
             ->run([&] {
-              return variant.launch({.layer = layer,
-                                     .input = on_input.data(),
-                                     .filters = on_filters.data(),
-                                     .output = output.data(),
-                                     .workspace = workspace.data(),
-                                     .packed = packed.data(),
-                                     .overlaps = overlaps});
+              return prepared.launch({.layer = layer,
+                                      .input = on_input.data(),
+                                      .filters = on_filters.data(),
+                                      .output = output.data(),
+                                      .workspace = workspace.data(),
+                                      .packed = packed.data(),
+                                      .overlaps = overlaps});
             })
             .error.empty());
   std::vector<float> found(output.size());

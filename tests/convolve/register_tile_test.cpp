@@ -26,17 +26,18 @@ Conv2dVariant with_other_tiles() {
   const auto one_of = [=](const ConvLayer& layer) { return layer.K() <= 16 ? narrow : large; };
   Conv2dVariant variant = convolve::register_tile();
   variant.name = "register_tile_others";
-  variant.refuses = narrow.refuses;
   variant.tiles = [](const ConvLayer&) {
     constexpr int kSome = 17;  // one less, a segment, is taken too
     constexpr int kQuads = 8;  // pixels, of one image or of two: so a map is whole quads
     return std::vector<TileSizes>{
         {.C = kSome, .K = 64, .cells = kQuads}, {.C = kSome, .K = 16}, {.C = 2 * kSome, .K = 4}};
   };
-  variant.launch = [=](const Conv2dCall& call) { return one_of(call.layer).launch(call); };
-  variant.predict = [=](const ConvLayer& layer) { return one_of(layer).predict(layer); };
-  variant.predict_bias = [=](const ConvLayer& layer) { return one_of(layer).predict_bias(layer); };
-  variant.detail = nullptr;
+  variant.prepare = [=](const ConvLayer& layer) {
+    auto prepared = one_of(layer).prepared(layer);
+    prepared.name = "register_tile_others";
+    prepared.refusal = refusal(narrow, layer);
+    return prepared;
+  };
   return variant;
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("split_tf32: the cost of a layer, by hand") {
   // a stage; with the stages after it six pieces are stored on chip.
   const ConvLayer layer({.C = 16, .H = 8, .W = 8, .K = 64, .R = 1, .S = 1});
   test::counting_backend();
-  const Cost cost = convolve::split_tf32().predict(layer);
+  const Cost cost = convolve::split_tf32().prepared(layer).cost();
   CHECK(cost.launches == std::vector<LaunchFigures>{{1, 1, 128, 101'376}});
   // The piece's filters are 16 * 64 * 2 floats, 16 requests of quads; a channel's pixels are one request.
   CHECK(cost.global_load_requests == 16 + 16);

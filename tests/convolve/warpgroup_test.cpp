@@ -48,7 +48,7 @@ TEST_CASE("warpgroup: the cost of a layer, by hand") {
   // One tile of 32 filters and 128 outputs, of which 64 exist; one piece of 32 channels, of which 16 exist.
   const ConvLayer layer({.C = 16, .H = 8, .W = 8, .K = 32, .R = 1, .S = 1});
   test::counting_backend();
-  const Cost cost = convolve::warpgroup().predict(layer);
+  const Cost cost = convolve::warpgroup().prepared(layer).cost();
   CHECK(cost.launches == std::vector<LaunchFigures>{{1, 1, 512, 155'232}});
   // A channel's pixels are one request of 16 lanes, each with a quad.
   CHECK(cost.global_load_requests == 16);

@@ -141,11 +141,13 @@ TEST_CASE("the trials hold every kind of shape") {
 TEST_CASE("a kernel's method is the bound that it is held to, and a failure names that bound") {
   // A sum that is off by some thousand roundings, as on tensor cores.
   Conv1dVariant coarse = test::plain_variant();
-  coarse.launch = [plain = coarse.launch](const Conv1dCall& c) {
-    plain(c);
-    for (int i = c.first; i < c.last; ++i) c.output[i] *= 1 + 1e-6f;
-    return 0;
-  };
+  coarse.also([](const Conv1dProblem&, auto& made) {
+    made.launch = [plain = made.launch](const Conv1dCall& c) {
+      plain(c);
+      for (int i = c.first; i < c.last; ++i) c.output[i] *= 1 + 1e-6f;
+      return 0;
+    };
+  });
   const auto run = [&](Arithmetic arithmetic) {
     coarse.demand = demand_of(arithmetic);
     const auto backend = make_backend();
@@ -174,11 +176,13 @@ TEST_CASE("a set-up that reads more of the mask than there is has not passed") {
   static float kept[kMaxMaskWidth];
   Conv1dVariant variant = test::plain_variant();
   const auto run = [&](int too_many) {
-    variant.set_up = [too_many](const float* mask, const Conv1dProblem& problem) {
+    variant.also([too_many](const Conv1dProblem& problem, auto& made) {
       const int count = too_many < 0 ? kMaxMaskWidth : problem.mask_width + too_many;
-      std::copy_n(mask, count, kept);
-      return 0;
-    };
+      made.set_up = [count](const float* mask) {
+        std::copy_n(mask, count, kept);
+        return 0;
+      };
+    });
     return try_variant(variant, {Conv1dProblem(500, 9, 64), Conv1dProblem(100, 31, 64)});
   };
   CHECK(run(0).check.outcome == Outcome::good);
@@ -219,9 +223,9 @@ TEST_CASE("a tile is tried with one less, as many and one more of each of its le
 TEST_CASE("a variant that takes few problems gets its own, one that takes many not") {
   Conv1dVariant choosy = test::plain_variant();
   choosy.tiles = [](const Conv1dProblem&) { return std::vector<TileSizes>{{.cells = 10}}; };
-  choosy.refuses = [](const Conv1dProblem& problem) {
+  choosy.refuses([](const Conv1dProblem& problem) {
     return problem.mask_width % 2 == 1 && problem.mask_width < 30 ? "" : "it is choosy";
-  };
+  });
   const auto own = trials(choosy, test::seed());
   CHECK(own.size() >= kFewestTrials);
   for (const auto& trial : own) CHECK(refusal(choosy, trial.problem) == "");

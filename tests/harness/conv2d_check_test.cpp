@@ -61,7 +61,7 @@ TEST_CASE("every right layer is accepted", "[conv2d]") {
     CHECK(row.check.reason == "");
     CHECK(row.check.outcome == Outcome::good);
     const auto taken = std::count_if(layers.begin(), layers.end(), [&](const ConvLayer& layer) {
-      return !variant.refuses || variant.refuses(layer).empty();
+      return refusal(variant, layer).empty();
     });
     CHECK(row.check.shapes == taken);
     CHECK(row.check.worst_share > 0);
@@ -103,27 +103,31 @@ TEST_CASE("who chooses another is judged by what that one promises", "[conv2d]")
   // Off by more than a sum of products may be, by less than a transform.
   Conv2dVariant coarse = test::plain_layer();
   coarse.name = "coarse";
-  coarse.launch = [inner = coarse.launch](const Conv2dCall& c) {
-    const int error = inner(c);
-    for (std::int64_t i = 0; i < c.layer.output_size(); ++i) c.output[i] *= 1 + 1e-5f;
-    return error;
-  };
+  coarse.also([](const ConvLayer&, auto& made) {
+    made.launch = [inner = made.launch](const Conv2dCall& c) {
+      const int error = inner(c);
+      for (std::int64_t i = 0; i < c.layer.output_size(); ++i) c.output[i] *= 1 + 1e-5f;
+      return error;
+    };
+  });
   coarse.demand = conv::Demand::transformed;
   Conv2dVariant chooser = test::plain_layer();
   chooser.name = "chooser";
-  chooser.launch = coarse.launch;
+  chooser.prepare = coarse.prepare;
   CHECK(run_layer(coarse, "9x7-2-3-4-3").check.outcome == Outcome::good);
   CHECK(run_layer(chooser, "9x7-2-3-4-3").check.outcome == Outcome::bad);
-  chooser.chosen = [&](const ConvLayer&) { return coarse; };
+  chooser.prepare = [&](const ConvLayer& layer) { return coarse.prepared(layer); };
   CHECK(run_layer(chooser, "9x7-2-3-4-3").check.reason == "");
   // Each layer by its own choice.
   Conv2dVariant other = test::plain_layer();
-  chooser.chosen = [&](const ConvLayer& layer) { return layer.R() == 3 ? coarse : other; };
+  chooser.prepare = [&](const ConvLayer& layer) {
+    return (layer.R() == 3 ? coarse : other).prepared(layer);
+  };
   const std::vector<ConvLayer> layers = {conv::parse_label("9x7-2-3-4-3"),
                                          conv::parse_label("9x7-2-1-4-3")};
   CHECK(try_variant(chooser, layers).check.reason == "");
   CHECK(try_variant(chooser, layers).check.shapes == 2);
-  other.launch = coarse.launch;
+  other.prepare = coarse.prepare;
   CHECK_THAT(try_variant(chooser, layers).check.reason, test::contains("9x7-2-1-4-3"));
 }
 
@@ -181,11 +185,12 @@ TEST_CASE("a layer is made again on a device that is begun anew beside a library
   REQUIRE(variant.name == "packs its filters");
   SlowDevice device;
   std::vector<int> packed_after;  // so many beginnings
-  variant.pack = [&, inner = variant.pack](const float* filters, float* packed,
-                                           const ConvLayer& layer) {
-    packed_after.push_back(device.begun_anew);
-    return inner(filters, packed, layer);
-  };
+  variant.also([&](const ConvLayer&, auto& made) {
+    made.pack = [&packed_after, &device, inner = made.pack](const float* filters, float* packed) {
+      packed_after.push_back(device.begun_anew);
+      return inner(filters, packed);
+    };
+  });
   Conv2dVariant library = test::plain_layer();
   library.name = "library";
   library.role = Role::peer;
@@ -214,10 +219,12 @@ TEST_CASE("calls that overlap are compared with the same calls one after the oth
   Conv2dVariant variant = test::plain_layer();
   variant.can_overlap = true;
   int overlapping = 0;
-  variant.launch = [&, inner = variant.launch](const Conv2dCall& c) {
-    overlapping += c.overlaps;
-    return inner(c);
-  };
+  variant.also([&](const ConvLayer&, auto& made) {
+    made.launch = [&overlapping, inner = made.launch](const Conv2dCall& c) {
+      overlapping += c.overlaps;
+      return inner(c);
+    };
+  });
   for (const char* label : {"9x7-2-3-4-3", "9-1-3-2-5", "8-1-3-4-2-s2"}) {
     INFO(label);
     overlapping = 0;
@@ -226,22 +233,24 @@ TEST_CASE("calls that overlap are compared with the same calls one after the oth
   }
   // Before the call before it is done: what that one writes last is not there yet.
   std::function<void()> late;
-  variant.launch = [&, inner = variant.launch](const Conv2dCall& c) {
-    const int error = inner(c);
-    if (!c.overlaps) return error;
-    if (late) late();
-    float* const last = c.output + c.layer.output_size() - 1;
-    late = [last, is = *last] { *last = is; };
-    *last = 0;
-    return error;
-  };
+  variant.also([&](const ConvLayer&, auto& made) {
+    made.launch = [&late, inner = made.launch](const Conv2dCall& c) {
+      const int error = inner(c);
+      if (!c.overlaps) return error;
+      if (late) late();
+      float* const last = c.output + c.layer.output_size() - 1;
+      late = [last, is = *last] { *last = is; };
+      *last = 0;
+      return error;
+    };
+  });
   const Row row = run_layer(variant, "9x7-2-3-4-3");
   CHECK(row.check.outcome == Outcome::bad);
   CHECK_THAT(row.check.reason, test::contains("calls that overlap leave other outputs"));
-  variant.launch = [](const Conv2dCall& c) {
+  variant.launches([](const Conv2dCall& c) {
     const Conv2dVariant plain = test::plain_layer();
-    return c.overlaps ? 9 : plain.launch(c);
-  };
+    return c.overlaps ? 9 : plain.prepared(c.layer).launch(c);
+  });
   CHECK_THAT(run_layer(variant, "9x7-2-3-4-3").check.reason,
              test::contains("overlapped calls: it returned the error code 9"));
 }
@@ -255,7 +264,7 @@ TEST_CASE("a layer's variant that could not be run, or took nothing, has not pas
   CHECK(exit_status({row}) == 77);
 
   Conv2dVariant fastidious = test::plain_layer();
-  fastidious.refuses = [](const ConvLayer&) { return "it takes none"; };
+  fastidious.refuses([](const ConvLayer&) { return "it takes none"; });
   row = try_variant(fastidious, adversarial<conv::ConvLayer>(1));
   CHECK(row.check.outcome == Outcome::not_run);
   CHECK(exit_status({row}) == 77);
@@ -269,7 +278,7 @@ TEST_CASE("a large layer is judged whole although its data repeat", "[conv2d]") 
     Conv2dVariant fast;
     fast.name = "fast";
     fast.source = "tests/harness/conv2d_check_test.cpp";
-    fast.launch = [=](const Conv2dCall& c) {
+    fast.launches([=](const Conv2dCall& c) {
       constexpr int kPlane = 8 * 8, kChannels = 220;
       for (int n = 0; n < 64; ++n) {
         for (int k = 0; k < 640; ++k) {
@@ -290,7 +299,7 @@ TEST_CASE("a large layer is judged whole although its data repeat", "[conv2d]") 
       if (wrong_output >= 0) c.output[wrong_output] *= -1;
       if (changed_cell >= 0) const_cast<float*>(c.input)[changed_cell] = 0;
       return 0;
-    };
+    });
     return fast;
   };
   Row row;
@@ -397,7 +406,7 @@ TEST_CASE("a layer in CHWN is judged whole although its data repeat", "[conv2d]"
     fast.name = "fast";
     fast.source = "tests/harness/conv2d_check_test.cpp";
     fast.layout = conv::Layout::chwn;
-    fast.launch = [=](const Conv2dCall& c) {
+    fast.launches([=](const Conv2dCall& c) {
       constexpr int kPlane = 8 * 8 * 64, kChannels = 220;  // cells of all images
       for (int k = 0; k < 640; ++k) {
         float* const plane = c.output + k * kPlane;
@@ -415,7 +424,7 @@ TEST_CASE("a layer in CHWN is judged whole although its data repeat", "[conv2d]"
       if (wrong_output >= 0) c.output[wrong_output] *= -1;
       if (changed_cell >= 0) const_cast<float*>(c.input)[changed_cell] = 0;
       return 0;
-    };
+    });
     return fast;
   };
   const auto backend = make_backend();

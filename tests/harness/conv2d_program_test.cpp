@@ -36,9 +36,8 @@ Conv2dStage plain() {
   first.description = "the plain loop";
   Conv2dVariant second = test::right_layers().at(1);
   second.name = "backwards";
-  second.refuses = [](const ConvLayer& layer) {
-    return layer.C() > 1 ? "it is made for one channel" : "";
-  };
+  second.refuses(
+      [](const ConvLayer& layer) { return layer.C() > 1 ? "it is made for one channel" : ""; });
   return {"06_conv2d_direct", {first, second}, {}};
 }
 
@@ -56,7 +55,7 @@ Conv2dVariant library() {
   peer.name = "library";
   peer.role = Role::peer;
   peer.version = "cuDNN 9.14.0";
-  peer.detail = [](const ConvLayer&) { return "algorithm 6"; };
+  peer.tells([](const ConvLayer&) { return "algorithm 6"; });
   return peer;
 }
 
@@ -142,8 +141,9 @@ TEST_CASE("layers are measured beside their peers, and a refusal is told", "[con
   Conv2dStage stage = plain();
   Conv2dVariant choice = test::plain_layer();
   choice.name = "choice";
-  choice.runs_as = [](const ConvLayer&) { return "plain"; };
-  choice.workspace_floats = [](const ConvLayer& layer) { return layer.output_size(); };
+  choice.also([](const ConvLayer&, auto& made) { made.runs_as = [] { return "plain"; }; });
+  choice.also(
+      [](const ConvLayer& layer, auto& made) { made.workspace_floats = layer.output_size(); });
   stage.variants.push_back(choice);
   const auto [status, out, err] =
       run({stage}, {"--layer", "7-1-3-2-1,7-1-3-2-3", "--json", json.c_str()}, {library()});
@@ -298,9 +298,8 @@ TEST_CASE("a plan is printed for each layer, for the GPU that is asked for", "[c
 TEST_CASE("a plan without a layer is of the usual ones that the stage takes", "[conv2d]") {
   Conv2dStage stage = planned();
   for (Conv2dVariant& variant : stage.variants) {
-    variant.refuses = [](const ConvLayer& layer) {
-      return layer.C() > 1 ? "it is made for one channel" : "";
-    };
+    variant.refuses(
+        [](const ConvLayer& layer) { return layer.C() > 1 ? "it is made for one channel" : ""; });
   }
   stage.plan = [](const ConvLayer& layer, const std::string&) {
     if (layer.C() > 1) throw std::invalid_argument("this stage has no plan for many channels");
@@ -359,9 +358,9 @@ TEST_CASE("a layer or a workspace that the device cannot hold is NOT RUN, visibl
   CHECK(large.status == 77);  // the trials passed
   CHECK_THAT(large.out, contains("too large for this GPU: layer 224-1-3-64-3 needs 13 MiB"));
   Conv2dStage stage = plain();
-  stage.variants[0].workspace_floats = [](const ConvLayer& layer) {
-    return layer.output_size() * (conv::label(layer) == "14-1-3-8-1" ? 1000 : 1);
-  };
+  stage.variants[0].also([](const ConvLayer& layer, auto& made) {
+    made.workspace_floats = layer.output_size() * (conv::label(layer) == "14-1-3-8-1" ? 1000 : 1);
+  });
   const auto workspace =
       run({stage}, {"--layer", "14-1-3-8-1"}, {}, std::make_unique<test::SmallDevice>());
   INFO(workspace.out << workspace.err);
@@ -376,11 +375,16 @@ TEST_CASE("the bench runs each set's layers with that set's stages", "[conv2d]")
   const auto idle = [](const std::string& name) {
     Conv2dVariant variant = test::plain_layer();
     variant.name = name;
-    variant.refuses = [](const ConvLayer&) { return "it only counts"; };
+    variant.refuses([](const ConvLayer&) { return "it only counts"; });
     return variant;
   };
   Conv2dVariant two_stages = idle("two_stage");
-  two_stages.published = printed_by_cuconv;
+  two_stages.prepare = [](const ConvLayer& layer) {
+    Prepared<ConvLayer> made;
+    made.refusal = "it only counts";
+    made.published = [layer] { return printed_by_cuconv(layer); };
+    return made;
+  };
   const std::vector<Conv2dStage> stages = {{"06_conv2d_direct", {idle("direct")}, {}},
                                            {"07_single_channel_adaptive", {idle("single")}, {}},
                                            {"09_cuconv_two_stage", {two_stages}, {}},
@@ -418,10 +422,12 @@ TEST_CASE("a bench that was broken off is taken up where it ended", "[conv2d]") 
   // Breaks off with the second layer, as a machine that is taken away.
   int left = 1;
   Conv2dStage breaking = plain();
-  breaking.variants[0].runs_as = [&](const ConvLayer&) -> std::string {
-    if (left-- == 0) throw std::runtime_error("the machine is gone");
-    return "";
-  };
+  breaking.variants[0].also([&](const ConvLayer&, auto& made) {
+    made.runs_as = [&left]() -> std::string {
+      if (left-- == 0) throw std::runtime_error("the machine is gone");
+      return "";
+    };
+  });
   const auto broken =
       run({breaking}, {"--bench", "--layer", three, "--json", json.c_str(), "--seed", "5"});
   CHECK(broken.status == 2);

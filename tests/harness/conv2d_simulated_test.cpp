@@ -68,10 +68,10 @@ Conv2dVariant variant_of(const std::string& name, std::function<int(const Conv2d
   Conv2dVariant variant;
   variant.name = name;
   variant.source = "tests/harness/planted/planted_layers.cu";
-  variant.launch = std::move(launch);
-  variant.refuses = [](const ConvLayer& l) {
+  variant.launches(std::move(launch));
+  variant.refuses([](const ConvLayer& l) {
     return l.stride_h() != 1 || l.stride_w() != 1 ? "it knows no stride" : "";
-  };
+  });
   return variant;
 }
 
@@ -79,7 +79,7 @@ Conv2dVariant right() {
   Conv2dVariant variant = variant_of("right", [](const Conv2dCall& c) {
     return planted::right_layer(c.input, c.filters, c.output, planted_layer(c.layer));
   });
-  variant.predict = predict_right;
+  variant.must_cost(predict_right);
   return variant;
 }
 
@@ -87,8 +87,9 @@ Conv2dVariant two_kernels() {
   Conv2dVariant variant = variant_of("two_kernels", [](const Conv2dCall& c) {
     return planted::two_kernels(c.input, c.filters, c.output, c.workspace, planted_layer(c.layer));
   });
-  variant.predict = predict_two_kernels;
-  variant.workspace_floats = [](const ConvLayer& l) { return l.C() * l.output_size(); };
+  variant.must_cost(predict_two_kernels);
+  variant.also(
+      [](const ConvLayer& l, auto& made) { made.workspace_floats = l.C() * l.output_size(); });
   return variant;
 }
 
@@ -97,7 +98,7 @@ Conv2dVariant stale_workspace() {
     return planted::stale_workspace(c.input, c.filters, c.output, c.workspace,
                                     planted_layer(c.layer));
   });
-  variant.workspace_floats = [](const ConvLayer& l) { return l.output_size(); };
+  variant.also([](const ConvLayer& l, auto& made) { made.workspace_floats = l.output_size(); });
   return variant;
 }
 
@@ -105,11 +106,13 @@ Conv2dVariant packed() {
   Conv2dVariant variant = variant_of("packed", [](const Conv2dCall& c) {
     return planted::packed_layer(c.input, c.packed, c.output, planted_layer(c.layer));
   });
-  variant.packed_floats = [](const ConvLayer& l) { return l.filters_size(); };
-  variant.pack = [](const float* filters, float* packed, const ConvLayer& l) {
-    return planted::pack_backwards(filters, packed, static_cast<int>(l.filters_size()));
-  };
-  variant.predict = predict_right;
+  variant.also([](const ConvLayer& l, auto& made) {
+    made.packed_floats = l.filters_size();
+    made.pack = [size = static_cast<int>(l.filters_size())](const float* filters, float* packed) {
+      return planted::pack_backwards(filters, packed, size);
+    };
+  });
+  variant.must_cost(predict_right);
   return variant;
 }
 
@@ -187,7 +190,8 @@ TEST_CASE("a workspace that is read before it was written fails the run", "[conv
 
 TEST_CASE("a workspace that is too small fails the run", "[conv2d]") {
   Conv2dVariant variant = two_kernels();
-  variant.workspace_floats = [](const ConvLayer& l) { return l.C() * l.output_size() - 1; };
+  variant.also(
+      [](const ConvLayer& l, auto& made) { made.workspace_floats = l.C() * l.output_size() - 1; });
   const Row row = run_layer(variant, "9x7-2-3-4-3");
   CHECK(row.hazards.outcome == Outcome::bad);
   REQUIRE(!row.hazards.findings.empty());
@@ -197,7 +201,7 @@ TEST_CASE("a workspace that is too small fails the run", "[conv2d]") {
 
 TEST_CASE("hazards of packing filters fail the run", "[conv2d]") {
   Conv2dVariant variant = packed();
-  variant.packed_floats = [](const ConvLayer& l) { return l.filters_size() - 1; };
+  variant.also([](const ConvLayer& l, auto& made) { made.packed_floats = l.filters_size() - 1; });
   Row row = run_layer(variant, "9x7-2-3-4-3");
   CHECK(row.hazards.outcome == Outcome::bad);
   REQUIRE(!row.hazards.findings.empty());
@@ -206,10 +210,12 @@ TEST_CASE("hazards of packing filters fail the run", "[conv2d]") {
   CHECK_THAT(row.hazards.reason, test::contains("packing its filters"));
 
   variant = packed();
-  variant.pack = [](const float* filters, float* packed, const ConvLayer& l) {
-    // The first is left out.
-    return planted::pack_backwards(filters, packed + 1, static_cast<int>(l.filters_size()) - 1);
-  };
+  variant.also([](const ConvLayer& l, auto& made) {
+    made.pack = [size = static_cast<int>(l.filters_size())](const float* filters, float* packed) {
+      // The first is left out.
+      return planted::pack_backwards(filters, packed + 1, size - 1);
+    };
+  });
   row = run_layer(variant, "9x7-2-3-4-3");
   CHECK(row.hazards.outcome == Outcome::bad);
   REQUIRE(!row.hazards.findings.empty());
@@ -258,13 +264,13 @@ TEST_CASE("layers near 2^31 cells are tried with packed filters too", "[conv2d]"
   CHECK(check.reason == "");
   CHECK(check.large.tried == 1);
   Conv2dVariant much = packed();
-  much.packed_floats = [](const ConvLayer&) { return std::int64_t{1} << 30; };
+  much.also([](const ConvLayer&, auto& made) { made.packed_floats = std::int64_t{1} << 30; });
   CHECK(tried(much).large.reason == "it has too many filters to pack");
 }
 
 TEST_CASE("a layer's traffic that was not predicted fails a strict run", "[conv2d]") {
   Conv2dVariant variant = two_kernels();
-  variant.predict = predict_right;  // forgets the workspace
+  variant.must_cost(predict_right);  // forgets the workspace
   const Row row = run_layer(variant, "9x7-2-3-4-3");
   CHECK(row.check.outcome == Outcome::good);
   CHECK(row.hazards.outcome == Outcome::good);
@@ -273,7 +279,7 @@ TEST_CASE("a layer's traffic that was not predicted fails a strict run", "[conv2
   CHECK(exit_status({row}) == 0);
   CHECK(exit_status({row}, true) == 1);
 
-  variant.predict = nullptr;
+  variant.must_cost(nullptr);
   CHECK(run_layer(variant, "9x7-2-3-4-3").traffic.outcome == Outcome::not_run);
   CHECK(run_layer(variant, "9x7-2-3-4-3").traffic.reason == "nobody predicted it");
 }

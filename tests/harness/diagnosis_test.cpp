@@ -22,10 +22,10 @@ Conv1dVariant signal_variant(const std::function<float(const Conv1dCall&, int i)
   Conv1dVariant variant;
   variant.name = "wrong";
   variant.source = "tests/harness/diagnosis_test.cpp";
-  variant.launch = [value](const Conv1dCall& c) {
+  variant.launches([value](const Conv1dCall& c) {
     for (int i = c.first; i < c.last; ++i) c.output[i] = value(c, i);
     return 0;
-  };
+  });
   return variant;
 }
 
@@ -145,10 +145,10 @@ TEST_CASE("a layer's wrong output is told in coordinates, and its command names 
   Conv2dVariant variant;
   variant.name = "wrong";
   variant.source = "tests/harness/diagnosis_test.cpp";
-  variant.launch = [](const Conv2dCall& c) {
+  variant.launches([](const Conv2dCall& c) {
     std::fill_n(c.output, c.layer.output_size(), 0.0f);
     return 0;
-  };
+  });
   const auto run_layers = [&](const std::vector<const char*>& arguments) {
     return test::captured(arguments, [&](int argc, const char* const* argv) {
       return run_program<conv::ConvLayer>(argc, argv, {Conv2dStage{"06_conv2d_direct", {variant}}},

@@ -17,9 +17,9 @@ Conv1dVariant variant_of(const std::string& name, Launcher launcher) {
   Conv1dVariant variant;
   variant.name = name;
   variant.source = "tests/harness/planted/planted_launches.cu";
-  variant.launch = [launcher](const Conv1dCall& c) {
+  variant.launches([launcher](const Conv1dCall& c) {
     return launcher(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
-  };
+  });
   return variant;
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("what SIMT_CHECKS leaves out is not run, and is neither good nor bad")
     simt::simulator()->set_checks(checks);
     const auto backend = make_backend();
     Conv1dVariant variant = variant_of("right", planted::right);
-    variant.predict = [](const Conv1dProblem&) { return Cost(simt::Counters{}); };
+    variant.must_cost([](const Conv1dProblem&) { return Cost(simt::Counters{}); });
     Row row;
     check_problem(variant, *backend, Conv1dProblem(300, 9, 128), 1, row);
     return row;

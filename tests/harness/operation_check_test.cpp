@@ -117,7 +117,7 @@ TEMPLATE_TEST_CASE("an operation that could not be run, or took nothing, has not
     CHECK(exit_status({row}) == 77);
   }
   auto fastidious = test::plain_operation<TestType>();
-  fastidious.refuses = [](const TestType&) { return "it takes none"; };
+  fastidious.refuses([](const TestType&) { return "it takes none"; });
   CHECK(exit_status({try_variant(fastidious)}) == 77);
 }
 

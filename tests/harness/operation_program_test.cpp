@@ -41,9 +41,9 @@ Stage<Problem> plain(const std::string& name) {
   first.description = "the plain loop";
   auto second = test::plain_operation<Problem>();
   second.name = "single";
-  second.refuses = [](const Problem& problem) {
+  second.refuses([](const Problem& problem) {
     return conv::label(problem).find('7') == std::string::npos ? "" : "it knows no seven";
-  };
+  });
   return {name, {first, second}};
 }
 TransformStage transforms() { return plain<Transform>("10_layout_transform"); }
@@ -62,7 +62,7 @@ Variant<Problem> library() {
   peer.name = "library";
   peer.role = Role::peer;
   peer.version = "cuDNN 9.14.0";
-  peer.detail = [](const Problem&) { return "accurate"; };
+  peer.tells([](const Problem&) { return "accurate"; });
   return peer;
 }
 
@@ -116,10 +116,10 @@ TEST_CASE("transforms and softmaxes are measured beside their peers, and a refus
   TransformVariant copy = test::plain_operation<Transform>();
   copy.name = "copy";
   copy.role = Role::copy;
-  copy.launch = [](const ProblemCall<conv::Transform>& c) {
+  copy.launches([](const ProblemCall<conv::Transform>& c) {
     std::copy_n(c.input, c.problem.input_size(), c.output);
     return 0;
-  };
+  });
   const auto ended = run(transforms(), {"--problem", "7-6-3-to-chwn", "--json", json.c_str()},
                          {copy, library<Transform>()});
   INFO(ended.out << ended.err);
@@ -272,9 +272,9 @@ TEST_CASE("an operation or a workspace that the device cannot hold is NOT RUN, v
   CHECK_THAT(run(stage, problem, {}, std::make_unique<test::SmallDevice>()).out,
              !contains("too large for this GPU"));
   SoftmaxStage wasteful = softmaxes();
-  wasteful.variants[0].workspace_floats = [](const Softmax& softmax) {
-    return softmax.output_size() * (softmax.C() == 123 ? 1'000 : 1);
-  };
+  wasteful.variants[0].also([](const Softmax& softmax, auto& made) {
+    made.workspace_floats = softmax.output_size() * (softmax.C() == 123 ? 1'000 : 1);
+  });
   CHECK_THAT(run(wasteful, {"--problem", "20x123"}, {}, std::make_unique<test::SmallDevice>()).out,
              contains("too large for this GPU: its workspace for softmax 20x123 needs"));
 }
@@ -285,12 +285,12 @@ TEST_CASE("an operation's bench that was broken off is taken up where it ended",
   const char* three = "5x10,6x20,8x30";
   // Breaks off with the second problem, as a machine that is taken away.
   SoftmaxStage breaking = softmaxes();
-  breaking.variants[0].refuses = [](const Softmax& softmax) -> std::string {
+  breaking.variants[0].refuses([](const Softmax& softmax) -> std::string {
     if (conv::label(softmax) == "6x20") {
       throw std::runtime_error("the machine is gone");
     }
     return "";
-  };
+  });
   const auto broken =
       run(breaking, {"--bench", "--problem", three, "--json", json.c_str(), "--seed", "5"});
   CHECK(broken.status == 2);
@@ -324,7 +324,7 @@ TEST_CASE("a bench runs the published problems, and those of one set if it is na
   const auto rows = [&](const auto& stage, std::vector<const char*> arguments) {
     auto idle = stage;
     idle.variants.resize(1);
-    idle.variants[0].refuses = [](const auto&) { return "it only looks"; };
+    idle.variants[0].refuses([](const auto&) { return "it only looks"; });
     arguments.insert(arguments.end(), {"--no-times", "--json", json.c_str()});
     const Ended ended = run(idle, arguments);
     INFO(ended.err);

@@ -24,12 +24,12 @@ TransformVariant transform(const std::string& name,
   TransformVariant variant;
   variant.name = name;
   variant.source = "tests/harness/planted/planted_operations.cu";
-  variant.launch = [launch](const ProblemCall<conv::Transform>& c) {
+  variant.launches([launch](const ProblemCall<conv::Transform>& c) {
     return launch(c.input, c.output, c.problem.images().N(), cells_of(c.problem));
-  };
-  variant.refuses = [](const Transform& t) {
+  });
+  variant.refuses([](const Transform& t) {
     return t.from() == conv::Layout::chwn ? "" : "it goes one way only";
-  };
+  });
   return variant;
 }
 
@@ -74,10 +74,10 @@ SoftmaxVariant softmax(const std::string& name,
   SoftmaxVariant variant;
   variant.name = name;
   variant.source = "tests/harness/planted/planted_operations.cu";
-  variant.launch = [launch](const ProblemCall<conv::Softmax>& c) {
+  variant.launches([launch](const ProblemCall<conv::Softmax>& c) {
     return launch(c.input, c.output, c.workspace, c.problem.N(), c.problem.C());
-  };
-  variant.workspace_floats = [](const Softmax& softmax) { return softmax.N(); };
+  });
+  variant.also([](const Softmax& softmax, auto& made) { made.workspace_floats = softmax.N(); });
   return variant;
 }
 
@@ -112,7 +112,7 @@ Row run_one(const Variant<Problem>& variant, const Problem& problem) {
 
 TEST_CASE("right kernels of operations pass everything", "[operation]") {
   TransformVariant tiles = transform("right", planted::right_transform);
-  tiles.predict = predict_tiles;
+  tiles.must_cost(predict_tiles);
   const Row trials = try_variant(tiles);
   CHECK(trials.check.reason == "");
   CHECK(trials.check.outcome == Outcome::good);
@@ -153,7 +153,7 @@ TEST_CASE("an operation's workspace that is stale or too small fails the run", "
   CHECK(row.hazards.findings.front().line == line_of("stale-softmax"));
 
   SoftmaxVariant small = softmax("small", planted::staged_softmax);
-  small.workspace_floats = [](const Softmax& softmax) { return softmax.N() - 1; };
+  small.also([](const Softmax& softmax, auto& made) { made.workspace_floats = softmax.N() - 1; });
   row = run_one(small, conv::parse_softmax("33x10"));
   CHECK(row.hazards.outcome == Outcome::bad);
   REQUIRE(!row.hazards.findings.empty());
@@ -162,9 +162,9 @@ TEST_CASE("an operation's workspace that is stale or too small fails the run", "
 
 TEST_CASE("a read past an operation's input fails the run", "[operation]") {
   SoftmaxVariant curious = softmax("curious", nullptr);
-  curious.launch = [](const ProblemCall<conv::Softmax>& c) {
+  curious.launches([](const ProblemCall<conv::Softmax>& c) {
     return planted::curious_softmax(c.input, c.output, c.problem.N(), c.problem.C());
-  };
+  });
   const Row row = try_variant(curious);
   CHECK(row.hazards.outcome == Outcome::bad);
   REQUIRE(!row.hazards.findings.empty());
@@ -175,11 +175,11 @@ TEST_CASE("a read past an operation's input fails the run", "[operation]") {
 TEST_CASE("an operation's traffic that was not predicted fails a strict run", "[operation]") {
   TransformVariant variant = transform("right", planted::right_transform);
   const Transform problem = conv::parse_transform("3x5-33-2-to-nchw");
-  variant.predict = [](const Transform& t) {
+  variant.must_cost([](const Transform& t) {
     Cost counters = predict_tiles(t);
     counters.global_load_sectors += 1;
     return counters;
-  };
+  });
   const Row row = run_one(variant, problem);
   CHECK(row.check.outcome == Outcome::good);
   CHECK(row.hazards.outcome == Outcome::good);
@@ -187,17 +187,16 @@ TEST_CASE("an operation's traffic that was not predicted fails a strict run", "[
   CHECK(row.traffic.reason == "transform 3x5-33-2-to-nchw");
   CHECK(exit_status({row}) == 0);
   CHECK(exit_status({row}, true) == 1);
-  variant.predict = nullptr;
+  variant.must_cost(nullptr);
   CHECK(run_one(variant, problem).traffic.reason == "nobody predicted it");
 }
 
 TEST_CASE("a peer that does not support an operation's problem is not run", "[operation]") {
   TransformVariant peer = transform("peer", planted::right_transform);
   peer.role = Role::peer;
-  peer.launch = [](const ProblemCall<conv::Transform>&) {
-    return static_cast<int>(cudaErrorNotSupported);
-  };
-  peer.detail = [](const Transform&) { return "only whole numbers"; };
+  peer.launches(
+      [](const ProblemCall<conv::Transform>&) { return static_cast<int>(cudaErrorNotSupported); });
+  peer.tells([](const Transform&) { return "only whole numbers"; });
   const Row row = run_one(peer, conv::parse_transform("3x5-33-2-to-nchw"));
   CHECK(row.check.outcome == Outcome::not_run);
   CHECK(row.check.reason == "only whole numbers");

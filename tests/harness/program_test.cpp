@@ -290,16 +290,16 @@ TEST_CASE("a copy is judged as a copy, a library that refuses a shape is not run
   Conv1dVariant copy;
   copy.name = "copy";
   copy.role = Role::copy;
-  copy.launch = [](const Conv1dCall& c) {
+  copy.launches([](const Conv1dCall& c) {
     std::copy(c.input + c.first, c.input + c.last, c.output + c.first);
     return 0;
-  };
+  });
   Conv1dVariant short_copy = copy;
   short_copy.name = "short copy";
-  short_copy.launch = [](const Conv1dCall& c) {
+  short_copy.launches([](const Conv1dCall& c) {
     std::copy(c.input + c.first, c.input + c.last - 1, c.output + c.first);
     return 0;
-  };
+  });
   const auto good = run(plain(), {"--length", "1000"}, make_backend(), {copy});
   CHECK(good.status == 0);
   CHECK_THAT(good.out, contains("copy"));
@@ -309,12 +309,13 @@ TEST_CASE("a copy is judged as a copy, a library that refuses a shape is not run
 
 TEST_CASE("a variant says what it is not made for") {
   Conv1dStage stage = plain();
-  stage.variants[1].refuses = up_to_taps(7);
+  stage.variants[1].refuses(up_to_taps(7));
   const auto wide = run(stage, {"--length", "1000", "--mask", "9"});
   CHECK(wide.status == 0);
   CHECK_THAT(wide.out, contains("it is made for masks of up to 7 taps"));
-  stage.variants[1].refuses = up_to_products(100, "a hundred products are its limit");
-  const auto many = run(stage, {"--length", "1000"});
+  Conv1dStage other = plain();
+  other.variants[1].refuses(up_to_products(100, "a hundred products are its limit"));
+  const auto many = run(other, {"--length", "1000"});
   CHECK(many.status == 0);
   CHECK_THAT(many.out, contains("a hundred products are its limit"));
 }
@@ -531,10 +532,12 @@ TEST_CASE("a result that could not be written is exit 74, whatever it was") {
   // The folder goes away while the variant runs.
   const fs::path place = fs::path(folder.path()) / "place";
   Conv1dVariant variant = test::plain_variant();
-  variant.launch = [launch = variant.launch, place](const Conv1dCall& call) {
-    fs::remove_all(place);
-    return launch(call);
-  };
+  variant.also([place](const Conv1dProblem&, auto& made) {
+    made.launch = [launch = made.launch, place](const Conv1dCall& call) {
+      fs::remove_all(place);
+      return launch(call);
+    };
+  });
   for (const char* option : {"--output", "--json"}) {
     fs::create_directory(place);
     const std::string file = place / "result.npy";

@@ -45,10 +45,10 @@ Conv1dVariant variant_of(const std::string& name, Launcher launcher) {
   Conv1dVariant variant;
   variant.name = name;
   variant.source = "tests/harness/planted/planted.cu";
-  variant.launch = [launcher](const Conv1dCall& c) {
+  variant.launches([launcher](const Conv1dCall& c) {
     return launcher(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
-  };
-  variant.predict = predict;
+  });
+  variant.must_cost(predict);
   return variant;
 }
 
@@ -168,15 +168,15 @@ TEST_CASE("what a few blocks cannot show is not claimed") {
   };
   Conv1dVariant variant = variant_of("right", planted::right);
   SECTION("of two launches the second needs all of the first") {
-    variant.launch = [](const Conv1dCall& c) {
+    variant.launches([](const Conv1dCall& c) {
       planted::right(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last, c.threads);
       return planted::right(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last,
                             c.threads);
-    };
+    });
     CHECK_THAT(tried(variant, 256), test::contains("2 launches"));
   }
   SECTION("so do temporaries") {
-    variant.workspace_floats = [](const Conv1dProblem&) { return 4; };
+    variant.also([](const Conv1dProblem&, auto& made) { made.workspace_floats = 4; });
     CHECK_THAT(tried(variant, 256), test::contains("temporaries"));
   }
 }
@@ -266,7 +266,7 @@ TEST_CASE("traffic that was not predicted is right, and fails a strict run") {
   CHECK(loads == row.traffic.counted[1].second);
 
   Conv1dVariant unpredicted = variant_of("right", planted::right);
-  unpredicted.predict = nullptr;
+  unpredicted.must_cost(nullptr);
   const Row silent = run_channels(unpredicted);
   CHECK(silent.traffic.outcome == Outcome::not_run);
   CHECK(silent.traffic.reason != "");
@@ -278,17 +278,17 @@ TEST_CASE(
   const auto run = [](planted::Waste waste) {
     Conv1dVariant variant = variant_of("wasteful", planted::right);
     variant.source = "tests/harness/planted/planted_costs.cu";
-    variant.launch = [waste](const Conv1dCall& c) {
+    variant.launches([waste](const Conv1dCall& c) {
       return planted::wasteful(waste, c.input, c.mask, c.output, c.length, c.mask_width, c.first,
                                c.last, c.threads);
-    };
-    variant.predict = [](const Conv1dShape& shape) {
+    });
+    variant.must_cost([](const Conv1dShape& shape) {
       Cost cost = predict(shape);
       cost.add({.launches = 1,
                 .blocks = (shape.length + shape.threads - 1u) / shape.threads,
                 .threads = static_cast<std::uint64_t>(shape.threads)});
       return cost;
-    };
+    });
     const Row row = run_channels(variant);
     CHECK(row.check.outcome == Outcome::good);
     CHECK(row.hazards.outcome == Outcome::good);

@@ -35,10 +35,10 @@ Conv2dVariant whole(const std::string& name, const LayerWork& work) {
   variant.name = name;
   variant.source = "tests/harness/wrong_layers.cpp";
   variant.multiplies_ghosts = true;
-  variant.launch = [work](const Conv2dCall& c) {
+  variant.launches([work](const Conv2dCall& c) {
     work(c);
     return 0;
-  };
+  });
   return variant;
 }
 
@@ -79,23 +79,25 @@ Conv2dVariant in_chwn(const std::string& name, const Conv2dVariant& variant, Arr
   Conv2dVariant other = variant;
   other.name = name;
   other.layout = conv::Layout::chwn;
-  other.launch = [inner = variant.launch, is](const Conv2dCall& c) {
-    const ConvLayer& l = c.layer;
-    const conv::Images in({.N = l.N(), .C = l.C(), .H = l.H(), .W = l.W()});
-    const conv::Images out({.N = l.N(), .C = l.K(), .H = l.P(), .W = l.Q()});
-    const std::span<const float> given(c.input, static_cast<std::size_t>(in.size()));
-    const std::vector<float> input =
-        is.input ? conv::rearranged(in, given, conv::Layout::chwn, conv::Layout::nchw)
-                 : std::vector<float>(given.begin(), given.end());
-    std::vector<float> output(static_cast<std::size_t>(out.size()), conv::poison());
-    Conv2dCall call = c;
-    call.input = input.data();
-    call.output = output.data();
-    const int status = inner(call);
-    if (is.output) output = conv::rearranged(out, output, conv::Layout::nchw, conv::Layout::chwn);
-    std::copy(output.begin(), output.end(), c.output);
-    return status;
-  };
+  other.also([is](const ConvLayer&, auto& made) {
+    made.launch = [inner = made.launch, is](const Conv2dCall& c) {
+      const ConvLayer& l = c.layer;
+      const conv::Images in({.N = l.N(), .C = l.C(), .H = l.H(), .W = l.W()});
+      const conv::Images out({.N = l.N(), .C = l.K(), .H = l.P(), .W = l.Q()});
+      const std::span<const float> given(c.input, static_cast<std::size_t>(in.size()));
+      const std::vector<float> input =
+          is.input ? conv::rearranged(in, given, conv::Layout::chwn, conv::Layout::nchw)
+                   : std::vector<float>(given.begin(), given.end());
+      std::vector<float> output(static_cast<std::size_t>(out.size()), conv::poison());
+      Conv2dCall call = c;
+      call.input = input.data();
+      call.output = output.data();
+      const int status = inner(call);
+      if (is.output) output = conv::rearranged(out, output, conv::Layout::nchw, conv::Layout::chwn);
+      std::copy(output.begin(), output.end(), c.output);
+      return status;
+    };
+  });
   return other;
 }
 
@@ -114,16 +116,14 @@ Conv2dVariant packing(const std::string& name) {
     other.filters = filters.data();
     write(c, outputs({}, other));
   });
-  variant.packed_floats = [](const ConvLayer& layer) {
-    return layer.products_per_output() * (layer.K() + 1);
-  };
-  variant.pack = [](const float* filters, float* packed, const ConvLayer& layer) {
+  variant.also([](const ConvLayer& layer, auto& made) {
     const std::int64_t taps = layer.products_per_output(), row = layer.K() + 1;
-    for (std::int64_t i = 0; i < layer.filters_size(); ++i) {
-      packed[i % taps * row + i / taps] = filters[i];
-    }
-    return 0;
-  };
+    made.packed_floats = taps * row;
+    made.pack = [taps, row, size = layer.filters_size()](const float* filters, float* packed) {
+      for (std::int64_t i = 0; i < size; ++i) packed[i % taps * row + i / taps] = filters[i];
+      return 0;
+    };
+  });
   return variant;
 }
 
@@ -132,12 +132,13 @@ Conv2dVariant packing_and(
     const std::string& name,
     const std::function<void(const float* filters, float* packed, const ConvLayer& layer)>& more) {
   Conv2dVariant variant = packing(name);
-  variant.pack = [pack = variant.pack, more](const float* filters, float* packed,
-                                             const ConvLayer& layer) {
-    const int error = pack(filters, packed, layer);
-    more(filters, packed, layer);
-    return error;
-  };
+  variant.also([more](const ConvLayer& layer, auto& made) {
+    made.pack = [pack = made.pack, more, layer](const float* filters, float* packed) {
+      const int error = pack(filters, packed);
+      more(filters, packed, layer);
+      return error;
+    };
+  });
   return variant;
 }
 
@@ -210,15 +211,16 @@ std::vector<Conv2dVariant> wrong_layers() {
                                                      float value) { return c.output[i] + value; }));
   {
     Conv2dVariant adding = whole("adds up in a workspace that it never cleared", nullptr);
-    adding.workspace_floats = [](const ConvLayer& layer) { return layer.output_size(); };
-    adding.launch = [](const Conv2dCall& c) {
+    adding.also(
+        [](const ConvLayer& layer, auto& made) { made.workspace_floats = layer.output_size(); });
+    adding.launches([](const Conv2dCall& c) {
       const std::vector<float> values = outputs({}, c);
       for (std::size_t i = 0; i < values.size(); ++i) {
         c.workspace[i] += values[i];
         c.output[i] = c.workspace[i];
       }
       return 0;
-    };
+    });
     all.push_back(adding);
   }
 
@@ -255,7 +257,7 @@ std::vector<Conv2dVariant> wrong_layers() {
       write_all(c);
       c.workspace[c.layer.K()] = 0;
     });
-    beyond.workspace_floats = [](const ConvLayer& layer) { return layer.K(); };
+    beyond.also([](const ConvLayer& layer, auto& made) { made.workspace_floats = layer.K(); });
     all.push_back(beyond);
   }
 
@@ -299,17 +301,19 @@ std::vector<Conv2dVariant> wrong_layers() {
   {
     const auto kept = std::make_shared<std::vector<float>>();
     Conv2dVariant stale = whole("keeps the first filters of a size", nullptr);
-    stale.set_up = [kept](const float* filters, const ConvLayer& layer) {
+    stale.also([kept](const ConvLayer& layer, auto& made) {
       const auto size = static_cast<std::size_t>(layer.filters_size());
-      if (kept->size() != size) kept->assign(filters, filters + size);
-      return 0;
-    };
-    stale.launch = [kept](const Conv2dCall& c) {
+      made.set_up = [kept, size](const float* filters) {
+        if (kept->size() != size) kept->assign(filters, filters + size);
+        return 0;
+      };
+    });
+    stale.launches([kept](const Conv2dCall& c) {
       Conv2dCall other = c;
       other.filters = kept->data();
       write(c, outputs({}, other));
       return 0;
-    };
+    });
     all.push_back(stale);
   }
 
@@ -317,21 +321,25 @@ std::vector<Conv2dVariant> wrong_layers() {
   {
     Conv2dVariant stale = packing("keeps the first packed filters of a size");
     const auto kept = std::make_shared<std::vector<float>>();
-    stale.launch = [kept, inner = stale.launch](const Conv2dCall& c) {
-      const auto size = static_cast<std::size_t>(c.layer.products_per_output() * (c.layer.K() + 1));
-      if (kept->size() != size) kept->assign(c.packed, c.packed + size);
-      Conv2dCall other = c;
-      other.packed = kept->data();
-      return inner(other);
-    };
+    stale.also([kept](const ConvLayer&, auto& made) {
+      const auto size = static_cast<std::size_t>(made.packed_floats);
+      made.launch = [kept, size, inner = made.launch](const Conv2dCall& c) {
+        if (kept->size() != size) kept->assign(c.packed, c.packed + size);
+        Conv2dCall other = c;
+        other.packed = kept->data();
+        return inner(other);
+      };
+    });
     all.push_back(stale);
     Conv2dVariant known = packing("does not pack again into an array that it knows");
     const auto last = std::make_shared<std::pair<const float*, std::int64_t>>();
-    known.pack = [last, inner = known.pack](const float* filters, float* packed,
-                                            const ConvLayer& layer) {
-      const std::pair<const float*, std::int64_t> now = {packed, layer.filters_size()};
-      return std::exchange(*last, now) == now ? 0 : inner(filters, packed, layer);
-    };
+    known.also([last](const ConvLayer& layer, auto& made) {
+      made.pack = [last, size = layer.filters_size(), inner = made.pack](const float* filters,
+                                                                         float* packed) {
+        const std::pair<const float*, std::int64_t> now = {packed, size};
+        return std::exchange(*last, now) == now ? 0 : inner(filters, packed);
+      };
+    });
     all.push_back(known);
   }
   all.push_back(packing_and("packs one past the end",
@@ -354,28 +362,32 @@ std::vector<Conv2dVariant> wrong_layers() {
   }
   {
     Conv2dVariant spoils = packing("changes its packed filters when it is done");
-    spoils.launch = [inner = spoils.launch](const Conv2dCall& c) {
-      const int error = inner(c);
-      writable(c.packed)[0] += 1;
-      return error;
-    };
+    spoils.also([](const ConvLayer&, auto& made) {
+      made.launch = [inner = made.launch](const Conv2dCall& c) {
+        const int error = inner(c);
+        writable(c.packed)[0] += 1;
+        return error;
+      };
+    });
     all.push_back(spoils);
     Conv2dVariant error = packing("cannot pack its filters");
-    error.pack = [](const float*, float*, const ConvLayer&) { return 13; };
+    error.also(
+        [](const ConvLayer&, auto& made) { made.pack = [](const float*, float*) { return 13; }; });
     all.push_back(error);
   }
 
   // ---- Errors ----
   Conv2dVariant launch_error = plain_layer();
   launch_error.name = "returns an error";
-  launch_error.launch = [](const Conv2dCall& c) {
+  launch_error.launches([](const Conv2dCall& c) {
     write_all(c);
     return 9;
-  };
+  });
   all.push_back(launch_error);
   Conv2dVariant filters_error = plain_layer();
   filters_error.name = "cannot set its filters";
-  filters_error.set_up = [](const float*, const ConvLayer&) { return 13; };
+  filters_error.also(
+      [](const ConvLayer&, auto& made) { made.set_up = [](const float*) { return 13; }; });
   all.push_back(filters_error);
   return all;
 }
@@ -426,10 +438,12 @@ std::vector<Conv2dVariant> right_layers() {
       }
     }
   });
-  staged.workspace_floats = [](const ConvLayer& layer) { return layer.C() * layer.output_size(); };
-  staged.refuses = [](const ConvLayer& layer) {
+  staged.also([](const ConvLayer& layer, auto& made) {
+    made.workspace_floats = layer.C() * layer.output_size();
+  });
+  staged.refuses([](const ConvLayer& layer) {
     return layer.C() > 40 ? "it is made for 40 channels at most" : "";
-  };
+  });
   all.push_back(staged);
   all.push_back(in_chwn("in CHWN", plain_layer()));
   const auto kept = std::make_shared<std::vector<float>>();
@@ -438,10 +452,12 @@ std::vector<Conv2dVariant> right_layers() {
     other.filters = kept->data();
     write(c, outputs({}, other));
   });
-  elsewhere.set_up = [kept](const float* filters, const ConvLayer& layer) {
-    kept->assign(filters, filters + layer.filters_size());
-    return 0;
-  };
+  elsewhere.also([kept](const ConvLayer& layer, auto& made) {
+    made.set_up = [kept, size = layer.filters_size()](const float* filters) {
+      kept->assign(filters, filters + size);
+      return 0;
+    };
+  });
   all.push_back(elsewhere);
   all.push_back(packing("packs its filters"));
   return all;

@@ -31,10 +31,10 @@ Variant<Problem> whole(const std::string& name, const Work<Problem>& work) {
   Variant<Problem> variant;
   variant.name = name;
   variant.source = "tests/harness/wrong_operations.cpp";
-  variant.launch = [work](const ProblemCall<Problem>& c) {
+  variant.launches([work](const ProblemCall<Problem>& c) {
     work(c);
     return 0;
-  };
+  });
   return variant;
 }
 
@@ -281,9 +281,8 @@ std::vector<PoolingVariant> right(const PoolingVariant& plain) {
     });
   });
   PoolingVariant square = pooled("square windows only", {});
-  square.refuses = [](const PoolingLayer& l) {
-    return l.R() == l.S() ? "" : "it is made for square windows";
-  };
+  square.refuses(
+      [](const PoolingLayer& l) { return l.R() == l.S() ? "" : "it is made for square windows"; });
   return {plain, pooled("CHWN", {.layout = Layout::chwn}), pooled("backwards", {.backwards = true}),
           in_double, square};
 }
@@ -485,19 +484,20 @@ std::vector<Variant<Problem>> common_mistakes() {
   Variant<Problem> unclear = changed<Problem>(
       "adds up in a workspace that it never cleared",
       [](const Call& c, std::int64_t i, float value) { return c.workspace[i] += value; });
-  unclear.workspace_floats = [](const Problem& problem) { return problem.output_size(); };
+  unclear.also(
+      [](const Problem& problem, auto& made) { made.workspace_floats = problem.output_size(); });
   all.push_back(unclear);
   Variant<Problem> beyond = whole<Problem>("writes past its workspace", [](const Call& c) {
     plain(c);
     c.workspace[3] = 0;
   });
-  beyond.workspace_floats = [](const Problem&) { return 3; };
+  beyond.also([](const Problem&, auto& made) { made.workspace_floats = 3; });
   all.push_back(beyond);
   Variant<Problem> error = whole<Problem>("returns an error", plain<Problem>);
-  error.launch = [](const Call& c) {
+  error.launches([](const Call& c) {
     plain(c);
     return 9;
-  };
+  });
   all.push_back(error);
   return all;
 }
@@ -521,14 +521,15 @@ std::vector<Variant<Problem>> right_operations() {
   std::vector<Variant<Problem>> all = right(plain_operation<Problem>());
   Variant<Problem> staged = plain_operation<Problem>();
   staged.name = "through a workspace";
-  staged.workspace_floats = [](const Problem& problem) { return problem.output_size(); };
-  staged.launch = [](const ProblemCall<Problem>& c) {
+  staged.also(
+      [](const Problem& problem, auto& made) { made.workspace_floats = problem.output_size(); });
+  staged.launches([](const ProblemCall<Problem>& c) {
     ProblemCall<Problem> inner = c;
     inner.output = c.workspace;
     plain(inner);
     std::copy_n(c.workspace, c.problem.output_size(), c.output);
     return 0;
-  };
+  });
   all.push_back(staged);
   return all;
 }

@@ -29,10 +29,10 @@ Conv1dVariant each(const std::string& name,
   variant.name = name;
   variant.source = "tests/harness/wrong_variants.cpp";
   variant.multiplies_ghosts = true;  // see cell
-  variant.launch = [value](const Conv1dCall& c) {
+  variant.launches([value](const Conv1dCall& c) {
     for (int i = c.first; i < c.last; ++i) c.output[i] = value(c, i);
     return 0;
-  };
+  });
   return variant;
 }
 
@@ -41,10 +41,10 @@ Conv1dVariant whole(const std::string& name, const std::function<void(const Conv
   variant.name = name;
   variant.source = "tests/harness/wrong_variants.cpp";
   variant.multiplies_ghosts = true;  // see cell
-  variant.launch = [work](const Conv1dCall& c) {
+  variant.launches([work](const Conv1dCall& c) {
     work(c);
     return 0;
-  };
+  });
   return variant;
 }
 
@@ -238,31 +238,33 @@ std::vector<Conv1dVariant> wrong_variants() {
   {
     const auto mask = std::make_shared<std::vector<float>>();
     Conv1dVariant stale = each("keeps the first mask of a width", nullptr);
-    stale.set_up = [mask](const float* values, const Conv1dProblem& problem) {
-      const int width = problem.mask_width;
-      if (static_cast<int>(mask->size()) != width) mask->assign(values, values + width);
-      return 0;
-    };
-    stale.launch = [mask](const Conv1dCall& c) {
+    stale.also([mask](const Conv1dProblem& problem, auto& made) {
+      made.set_up = [mask, width = problem.mask_width](const float* values) {
+        if (static_cast<int>(mask->size()) != width) mask->assign(values, values + width);
+        return 0;
+      };
+    });
+    stale.launches([mask](const Conv1dCall& c) {
       Conv1dCall changed = c;
       changed.mask = mask->data();
       write_all(changed);
       return 0;
-    };
+    });
     all.push_back(stale);
   }
 
   // ---- Errors ----
   Conv1dVariant launch_error = plain_variant();
   launch_error.name = "returns an error";
-  launch_error.launch = [](const Conv1dCall& c) {
+  launch_error.launches([](const Conv1dCall& c) {
     write_all(c);
     return 9;
-  };
+  });
   all.push_back(launch_error);
   Conv1dVariant mask_error = plain_variant();
   mask_error.name = "cannot set its mask";
-  mask_error.set_up = [](const float*, const Conv1dProblem&) { return 13; };
+  mask_error.also(
+      [](const Conv1dProblem&, auto& made) { made.set_up = [](const float*) { return 13; }; });
   all.push_back(mask_error);
   return all;
 }

@@ -80,7 +80,9 @@ TEST_CASE("peers-cpu: the copy moves the cells of the outputs and no other") {
         call.threads = threads;
         call.input = input.data();
         call.output = output.data();
-        REQUIRE(peers.front().launch(call) == 0);
+        REQUIRE(peers.front()
+                    .prepared(Conv1dProblem(call.length, call.mask_width, call.threads))
+                    .launch(call) == 0);
         int wrong = 0;
         for (int i = 0; i < length; ++i) {
           const bool copied = i >= call.first && i < call.last;

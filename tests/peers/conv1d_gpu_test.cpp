@@ -63,7 +63,8 @@ struct Scene {
               conv::adversarial_mask(of, test::seed())) {}
 
   void set_mask(const Conv1dVariant& peer) const {
-    if (peer.set_up) REQUIRE(peer.set_up(mask.data(), asked()) == cudaSuccess);
+    const auto set_up = peer.prepared(asked()).set_up;
+    if (set_up) REQUIRE(set_up(mask.data()) == cudaSuccess);
   }
 
   Conv1dProblem asked() const { return {problem, call.threads}; }
@@ -82,18 +83,23 @@ struct Scene {
   Conv1dCall call;
 };
 
+std::string detail_of(const Conv1dVariant& peer, const Conv1dProblem& problem) {
+  const auto detail = peer.prepared(problem).detail;
+  return detail ? detail() : "";
+}
+
 // Whether the peer takes the shape. If not it must say so with this one code, launch nothing and
 // give a reason.
 bool takes(const Conv1dVariant& peer, const Scene& scene) {
   scene.set_mask(peer);
-  const int code = peer.launch(scene.call);
+  const int code = peer.prepared(scene.asked()).launch(scene.call);
   if (code != cudaErrorNotSupported) return true;  // another error is the check's to find
   INFO(peer.name << ", length " << scene.call.length << ", mask " << scene.call.mask_width);
-  REQUIRE(peer.detail);
-  CHECK(peer.detail(scene.asked()).size() > 10);
+  REQUIRE(peer.prepared(scene.asked()).detail);
+  CHECK(detail_of(peer, scene.asked()).size() > 10);
   CHECK(cudaDeviceSynchronize() == cudaSuccess);
   WARN(peer.name << " does not take length " << scene.call.length << ", mask "
-                 << scene.call.mask_width << ": " << peer.detail(scene.asked()));
+                 << scene.call.mask_width << ": " << detail_of(peer, scene.asked()));
   return false;
 }
 
@@ -110,8 +116,7 @@ TEST_CASE("peers-gpu: every shape is right") {
       Row row;
       Progress progress;
       check_trials(peer, *backend, std::vector{trial}, test::seed(), row, progress);
-      INFO(peer.name << ": " << row.check.reason << "\n"
-                     << (peer.detail ? peer.detail(trial) : ""));
+      INFO(peer.name << ": " << row.check.reason << "\n" << detail_of(peer, trial));
       CHECK(row.check.outcome == Outcome::good);
     }
     INFO(peer.name);
@@ -129,8 +134,7 @@ TEST_CASE("peers-gpu: long signals are within the fp32 bound, with every mask up
         if (!takes(peer, Scene(*backend, problem))) continue;
         Row row;
         check_problem(peer, *backend, Conv1dProblem(problem, 256), test::seed(), row);
-        INFO(row.check.reason << "\n"
-                              << (peer.detail ? peer.detail(Conv1dProblem(problem, 256)) : ""));
+        INFO(row.check.reason << "\n" << detail_of(peer, Conv1dProblem(problem, 256)));
         CHECK(row.check.outcome == Outcome::good);
         CHECK(row.check.worst_share <= 1);
       }
@@ -150,7 +154,7 @@ TEST_CASE("peers-gpu: no factor is rounded, so no TF32, with narrow and wide mas
       Scene cells(*backend, problem, conv::adversarial_input(problem, test::seed()), one_tap);
       if (!takes(peer, cells)) continue;
       cells.device_output.poison();
-      REQUIRE(peer.launch(cells.call) == cudaSuccess);
+      REQUIRE(peer.prepared(cells.asked()).launch(cells.call) == cudaSuccess);
       const auto kept =
           conv::check(problem, cells.input, cells.mask, cells.result(), conv::Demand::exact);
       CHECK(kept.passed());
@@ -159,7 +163,7 @@ TEST_CASE("peers-gpu: no factor is rounded, so no TF32, with narrow and wide mas
       one_cell[5'000] = 1.0f;
       const Scene taps(*backend, problem, one_cell, conv::adversarial_mask(problem, test::seed()));
       taps.set_mask(peer);
-      REQUIRE(peer.launch(taps.call) == cudaSuccess);
+      REQUIRE(peer.prepared(taps.asked()).launch(taps.call) == cudaSuccess);
       const auto shown =
           conv::check(problem, taps.input, taps.mask, taps.result(), conv::Demand::exact);
       CHECK(shown.passed());
@@ -179,7 +183,7 @@ TEST_CASE("peers-gpu: cuDNN computes with CUDNN_FMA_MATH and says with which alg
     if (!takes(*cudnn, scene)) continue;
     ++taken;
     const std::string detail =
-        cudnn->detail(scene.asked());  // read back from the descriptor in use
+        cudnn->prepared(scene.asked()).detail();  // read back from the descriptor in use
     INFO(detail);
     CHECK_THAT(detail, test::contains("CUDNN_FMA_MATH"));
     CHECK_THAT(detail, test::contains("cuDNN "));
@@ -206,8 +210,8 @@ TEST_CASE(
     cudaGraph_t graph = nullptr;
     REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
             cudaSuccess);
-    const int one = peer.launch(first.call);
-    const int two = peer.launch(second.call);
+    const int one = peer.prepared(first.asked()).launch(first.call);
+    const int two = peer.prepared(second.asked()).launch(second.call);
     const cudaError_t ended = cudaStreamEndCapture(cudaStreamPerThread, &graph);
     CHECK(one == cudaSuccess);
     CHECK(two == cudaSuccess);
@@ -222,7 +226,8 @@ TEST_CASE(
 
     // Exactly: each of these calls would take 4 MB and more if it kept anything of its own.
     const std::int64_t free = backend->free_memory();
-    for (int i = 0; i < 3; ++i) REQUIRE(peer.launch(first.call) == cudaSuccess);
+    for (int i = 0; i < 3; ++i)
+      REQUIRE(peer.prepared(first.asked()).launch(first.call) == cudaSuccess);
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(backend->free_memory() == free);
   }
@@ -238,7 +243,7 @@ TEST_CASE("peers-gpu: a plan is made outside of a capture or not at all") {
     cudaGraph_t graph = nullptr;
     REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
             cudaSuccess);
-    CHECK(peer.launch(scene.call) == cudaErrorStreamCaptureUnsupported);
+    CHECK(peer.prepared(scene.asked()).launch(scene.call) == cudaErrorStreamCaptureUnsupported);
     CHECK(cudaStreamEndCapture(cudaStreamPerThread, &graph) == cudaSuccess);
     if (graph != nullptr) cudaGraphDestroy(graph);
     CHECK(takes(peer, scene));
@@ -253,7 +258,7 @@ TEST_CASE("peers-gpu: copies move the cells of the outputs and no other") {
         if (border == conv::Border::report && length < 5) continue;
         INFO(peer.name << ", length " << length << ", border " << conv::to_string(border));
         const Scene scene(*backend, conv::Problem1d(length, 5 > length ? 1 : 5, border));
-        REQUIRE(peer.launch(scene.call) == cudaSuccess);
+        REQUIRE(peer.prepared(scene.asked()).launch(scene.call) == cudaSuccess);
         const auto output = scene.result();
         int wrong = 0;
         for (int i = 0; i < length; ++i) {
@@ -312,7 +317,7 @@ TEST_CASE("peers-gpu: plans are made anew after the device was reset") {
     REQUIRE(backend->recover());
     const Scene after(*backend, problem);
     after.set_mask(peer);
-    CHECK(peer.launch(after.call) == cudaSuccess);
+    CHECK(peer.prepared(after.asked()).launch(after.call) == cudaSuccess);
     CHECK(conv::check(problem, after.input, after.mask, after.result()).passed());
   }
 }

@@ -77,13 +77,13 @@ struct Scene {
 // Whether the peer takes the layer. If not it must say so with this one code, launch nothing and give
 // a reason.
 bool takes(const Conv2dVariant& peer, const Scene& scene) {
-  const int code = peer.launch(scene.call);
+  const int code = peer.prepared(scene.call.layer).launch(scene.call);
   if (code != cudaErrorNotSupported) return true;  // another error is the check's to find
   INFO(peer.name << ", " << conv::label(scene.layer));
-  CHECK(peer.detail(scene.layer).size() > 10);
+  CHECK(peer.prepared(scene.layer).detail().size() > 10);
   CHECK(cudaDeviceSynchronize() == cudaSuccess);
   WARN(peer.name << " does not take " << conv::label(scene.layer) << ": "
-                 << peer.detail(scene.layer));
+                 << peer.prepared(scene.layer).detail());
   return false;
 }
 
@@ -157,10 +157,10 @@ TEST_CASE("peers-gpu of layers: every layer is right") {
       ++taken;
       // Once more: the first call has tried all ways on the same output.
       scene.device_output.poison();
-      REQUIRE(peer.launch(scene.call) == cudaSuccess);
+      REQUIRE(peer.prepared(scene.call.layer).launch(scene.call) == cudaSuccess);
       const conv::Comparison result = scene.check();
       INFO(peer.name << ", " << conv::label(layer) << ": " << result.describe() << "\n"
-                     << peer.detail(layer));
+                     << peer.prepared(layer).detail());
       CHECK(result.passed());
       // The arrays it was given, and what is around them.
       std::vector<float> cells(scene.input.size());
@@ -194,7 +194,7 @@ TEST_CASE("peers-gpu of layers: what was chosen computes in true fp32") {
       for (std::int64_t i = 0; i < sample.count(); ++i) {
         found.push_back(output[static_cast<std::size_t>(i * sample.step())]);
       }
-      INFO(peer.name << ", " << conv::label(layer) << "\n" << peer.detail(layer));
+      INFO(peer.name << ", " << conv::label(layer) << "\n" << peer.prepared(layer).detail());
       CHECK(sample.relative_error(found) <= peers::kTrueFp32);
     }
   }
@@ -209,7 +209,7 @@ TEST_CASE("peers-gpu of layers: each says what it chose, and of how many") {
   for (const Conv2dVariant& peer : available()) {
     INFO(peer.name);
     REQUIRE(takes(peer, scene));
-    const std::string detail = peer.detail(layer);
+    const std::string detail = peer.prepared(layer).detail();
     INFO(detail);
     CHECK_THAT(detail, test::contains("cuDNN "));
     CHECK_THAT(detail, test::contains("fastest of "));
@@ -220,7 +220,7 @@ TEST_CASE("peers-gpu of layers: each says what it chose, and of how many") {
       CHECK_THAT(detail, test::contains("without tensor cores"));
     }
     // Of a layer that was not launched there is nothing to say.
-    CHECK(peer.detail(other) == peer.version);
+    CHECK(peer.prepared(other).detail() == peer.version);
   }
 }
 
@@ -241,14 +241,14 @@ TEST_CASE(
     Scene first(*backend, layer);
     Scene second(*backend, layer);  // other arrays of the same layer: as for a cold cache
     REQUIRE(takes(peer, first));
-    INFO(peer.detail(layer));
+    INFO(peer.prepared(layer).detail());
     first.device_output.poison();
 
     cudaGraph_t graph = nullptr;
     REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
             cudaSuccess);
-    const int one = peer.launch(first.call);
-    const int two = peer.launch(second.call);
+    const int one = peer.prepared(first.call.layer).launch(first.call);
+    const int two = peer.prepared(second.call.layer).launch(second.call);
     const cudaError_t ended = cudaStreamEndCapture(cudaStreamPerThread, &graph);
     CHECK(one == cudaSuccess);
     CHECK(two == cudaSuccess);
@@ -263,7 +263,8 @@ TEST_CASE(
 
     // Exactly: each of these calls would take 4 MB and more if it kept anything of its own.
     const std::int64_t free = backend->free_memory();
-    for (int i = 0; i < 3; ++i) REQUIRE(peer.launch(first.call) == cudaSuccess);
+    for (int i = 0; i < 3; ++i)
+      REQUIRE(peer.prepared(first.call.layer).launch(first.call) == cudaSuccess);
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(backend->free_memory() == free);
   }
@@ -277,7 +278,7 @@ TEST_CASE("peers-gpu of layers: a choice is made outside of a capture or not at 
     cudaGraph_t graph = nullptr;
     REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
             cudaSuccess);
-    CHECK(peer.launch(scene.call) == cudaErrorStreamCaptureUnsupported);
+    CHECK(peer.prepared(scene.call.layer).launch(scene.call) == cudaErrorStreamCaptureUnsupported);
     CHECK(cudaStreamEndCapture(cudaStreamPerThread, &graph) == cudaSuccess);
     if (graph != nullptr) cudaGraphDestroy(graph);
     CHECK(takes(peer, scene));
@@ -316,7 +317,7 @@ TEST_CASE("peers-gpu of layers: choices are made anew after the device was reset
     }
     REQUIRE(backend->recover());
     const Scene after(*backend, layer);
-    CHECK(peer.launch(after.call) == cudaSuccess);
+    CHECK(peer.prepared(after.call.layer).launch(after.call) == cudaSuccess);
     CHECK(after.check().passed());
   }
 }

@@ -24,13 +24,13 @@ TEST_CASE("peers of layers: each says what it is, and can be launched or says wh
     INFO(peer.name);
     CHECK(peer.source.starts_with("common/peers/"));
     CHECK(!peer.description.empty());
-    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.launch));
-    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.detail));
+    const conv::ConvLayer layer({.H = 5, .W = 5, .R = 3, .S = 3});
+    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.prepared(layer).launch));
+    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.prepared(layer).detail));
     if (peer.unavailable.empty()) {
       CHECK_THAT(peer.version, test::contains("cuDNN "));
       // Nothing was launched yet.
-      const conv::ConvLayer layer({.H = 5, .W = 5, .R = 3, .S = 3});
-      CHECK(peer.detail(layer) == peer.version);
+      CHECK(peer.prepared(layer).detail() == peer.version);
     } else {
       CHECK_THAT(peer.unavailable, test::contains("when this was built"));
     }
@@ -53,5 +53,6 @@ TEST_CASE("peers of layers: cuDNN in TF32 only where it is asked for, and judged
   CHECK(asked.back().name == "cudnn_tf32");
   CHECK(asked.back().role == Role::beside);
   CHECK(asked.back().demand == conv::Demand::tf32);
-  CHECK(asked.back().unavailable.empty() == static_cast<bool>(asked.back().launch));
+  CHECK(asked.back().unavailable.empty() ==
+        static_cast<bool>(asked.back().prepared(conv::parse_label("5-1-3-1-1")).launch));
 }

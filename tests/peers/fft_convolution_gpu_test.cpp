@@ -68,7 +68,7 @@ struct Scene {
         device_input(backend, input.size()),
         device_filters(backend, filters.size()),
         device_output(backend, static_cast<std::size_t>(of.output_size())),
-        workspace(backend, static_cast<std::size_t>(peer.workspace_floats(of))),
+        workspace(backend, static_cast<std::size_t>(peer.prepared(of).workspace_floats)),
         call{of, device_input.data(), device_filters.data(), device_output.data(),
              workspace.data()} {
     device_input.write(input);
@@ -108,7 +108,7 @@ TEST_CASE("fft peers-gpu: every layer of stride 1 is right") {
       Progress progress;
       check_trials(peer, *backend, std::vector{layer}, test::seed(), row, progress);
       INFO(peer.name << ", " << conv::label(layer) << ": " << row.check.reason << "\n"
-                     << peer.detail(layer));
+                     << peer.prepared(layer).detail());
       CHECK(row.check.outcome == Outcome::good);
       CHECK(row.hazards.outcome != Outcome::bad);
     }
@@ -129,9 +129,9 @@ TEST_CASE("fft peers-gpu: passes over images and filters leave nothing out") {
       Row row;
       check_problem(peer, *backend, layer, test::seed(), row);
       INFO(peer.name << ", " << conv::label(layer) << ": " << row.check.reason << "\n"
-                     << peer.detail(layer));
+                     << peer.prepared(layer).detail());
       CHECK(row.check.outcome == Outcome::good);
-      CHECK_THAT(peer.detail(layer), test::contains("passes"));
+      CHECK_THAT(peer.prepared(layer).detail(), test::contains("passes"));
     }
   }
 }
@@ -147,13 +147,13 @@ TEST_CASE("fft peers-gpu: they compute in true fp32") {
       }
       const Scene scene(*backend, peer, layer, std::move(batch),
                         {sample.filters().begin(), sample.filters().end()});
-      REQUIRE(peer.launch(scene.call) == cudaSuccess);
+      REQUIRE(peer.prepared(scene.call.layer).launch(scene.call) == cudaSuccess);
       const std::vector<float> output = scene.result();
       std::vector<float> found;
       for (std::int64_t i = 0; i < sample.count(); ++i) {
         found.push_back(output[static_cast<std::size_t>(i * sample.step())]);
       }
-      INFO(peer.name << ", " << conv::label(layer) << "\n" << peer.detail(layer));
+      INFO(peer.name << ", " << conv::label(layer) << "\n" << peer.prepared(layer).detail());
       CHECK(sample.relative_error(found) <= peers::kTrueFp32);
     }
   }
@@ -170,17 +170,17 @@ TEST_CASE("fft peers-gpu: after the first call nothing is allocated, and calls c
     // A plan is made outside of a capture or not at all.
     REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
             cudaSuccess);
-    CHECK(peer.launch(first.call) == cudaErrorStreamCaptureUnsupported);
+    CHECK(peer.prepared(first.call.layer).launch(first.call) == cudaErrorStreamCaptureUnsupported);
     CHECK(cudaStreamEndCapture(cudaStreamPerThread, &graph) == cudaSuccess);
     if (graph != nullptr) cudaGraphDestroy(graph);
     cudaGetLastError();
 
-    REQUIRE(peer.launch(first.call) == cudaSuccess);
-    const std::string detail = peer.detail(layer);
+    REQUIRE(peer.prepared(first.call.layer).launch(first.call) == cudaSuccess);
+    const std::string detail = peer.prepared(layer).detail();
     INFO(detail);
     CHECK_THAT(detail, test::contains("transform"));
     CHECK_THAT(detail, test::contains("workspace "));
-    CHECK(peer.detail(layer.with_batch(2)) == peer.version);
+    CHECK(peer.prepared(layer.with_batch(2)).detail() == peer.version);
     const std::vector<float> expected = first.result();
     CHECK(conv::check(layer, first.input, first.filters, expected, conv::Demand::transformed)
               .passed());
@@ -188,8 +188,8 @@ TEST_CASE("fft peers-gpu: after the first call nothing is allocated, and calls c
 
     REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
             cudaSuccess);
-    const int one = peer.launch(first.call);
-    const int two = peer.launch(second.call);
+    const int one = peer.prepared(first.call.layer).launch(first.call);
+    const int two = peer.prepared(second.call.layer).launch(second.call);
     const cudaError_t ended = cudaStreamEndCapture(cudaStreamPerThread, &graph);
     CHECK(one == cudaSuccess);
     CHECK(two == cudaSuccess);
@@ -203,7 +203,8 @@ TEST_CASE("fft peers-gpu: after the first call nothing is allocated, and calls c
     cudaGraphDestroy(graph);
 
     const std::int64_t free = backend->free_memory();
-    for (int i = 0; i < 3; ++i) REQUIRE(peer.launch(first.call) == cudaSuccess);
+    for (int i = 0; i < 3; ++i)
+      REQUIRE(peer.prepared(first.call.layer).launch(first.call) == cudaSuccess);
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(backend->free_memory() == free);
   }
@@ -217,12 +218,12 @@ TEST_CASE("fft peers-gpu: plans are made anew after the device was reset") {
     INFO(peer.name);
     {
       const Scene before(*backend, peer, layer);
-      REQUIRE(peer.launch(before.call) == cudaSuccess);
+      REQUIRE(peer.prepared(before.call.layer).launch(before.call) == cudaSuccess);
       REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     }
     REQUIRE(backend->recover());
     const Scene after(*backend, peer, layer);
-    CHECK(peer.launch(after.call) == cudaSuccess);
+    CHECK(peer.prepared(after.call.layer).launch(after.call) == cudaSuccess);
     CHECK(conv::check(layer, after.input, after.filters, after.result(), conv::Demand::transformed)
               .passed());
   }

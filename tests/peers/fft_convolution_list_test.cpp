@@ -27,17 +27,17 @@ TEST_CASE("fft peers: each says what it is, and can be launched or says why not"
     CHECK(peer.demand == conv::Demand::transformed);
     CHECK(peer.source.starts_with("common/peers/"));
     CHECK(!peer.description.empty());
-    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.launch));
-    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.detail));
+    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.prepared(layer).launch));
+    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.prepared(layer).detail));
     if (!peer.unavailable.empty()) {
       CHECK_THAT(peer.unavailable, test::contains("when this was built"));
       continue;
     }
     CHECK_THAT(peer.version, test::contains("cuFFT "));
     CHECK_THAT(peer.version, test::contains("cuBLAS "));
-    CHECK(peer.detail(layer) == peer.version);
+    CHECK(peer.prepared(layer).detail() == peer.version);
     CHECK(refusal(peer, layer) == "");
-    CHECK(peer.workspace_floats(layer) > layer.input_size());
+    CHECK(peer.prepared(layer).workspace_floats > layer.input_size());
     CHECK_THAT(
         refusal(peer, ConvLayer({.H = 12, .W = 12, .R = 3, .S = 3, .stride_h = 2, .stride_w = 2})),
         test::contains("stride 1"));

@@ -109,10 +109,10 @@ TEST_CASE("network peers-gpu: fully connected layers are right in both layouts")
       INFO(peer.name << ", " << conv::label(layer) << ": " << row.check.reason);
       CHECK(row.check.outcome == Outcome::good);
       CHECK(row.hazards.outcome != Outcome::bad);
-      CHECK_THAT(peer.detail(layer), test::contains("CUBLAS_DEFAULT_MATH"));
+      CHECK_THAT(peer.prepared(layer).detail(), test::contains("CUBLAS_DEFAULT_MATH"));
     }
     const ConvLayer other({.H = 5, .W = 5, .R = 3, .S = 3});
-    CHECK(peer.launch({other, nullptr, nullptr, nullptr, nullptr}) == cudaErrorNotSupported);
+    CHECK_THAT(refusal(peer, other), test::contains("cover the whole image"));
   }
 }
 
@@ -132,9 +132,9 @@ TEST_CASE("network peers-gpu: fully connected layers are computed in true fp32")
     input.write(batch);
     filters.write(sample.filters());
     const Conv2dCall call{layer, input.data(), filters.data(), output.data(), nullptr};
-    REQUIRE(peer.launch(call) == cudaSuccess);
+    REQUIRE(peer.prepared(call.layer).launch(call) == cudaSuccess);
     output.poison();
-    replay([&] { return peer.launch(call); });
+    replay([&] { return peer.prepared(call.layer).launch(call); });
     const std::vector<float> all = read(output);
     std::vector<float> found;
     for (std::int64_t i = 0; i < sample.count(); ++i) {

@@ -102,13 +102,13 @@ struct Scene {
 // a reason.
 template <class Problem>
 bool takes(const Variant<Problem>& peer, const Scene<Problem>& scene) {
-  const int code = peer.launch(scene.call);
+  const int code = peer.prepared(scene.call.problem).launch(scene.call);
   if (code != cudaErrorNotSupported) return true;  // another error is the check's to find
   INFO(peer.name << ", " << conv::label(scene.problem));
-  CHECK(peer.detail(scene.problem).size() > peer.version.size());
+  CHECK(peer.prepared(scene.problem).detail().size() > peer.version.size());
   CHECK(cudaDeviceSynchronize() == cudaSuccess);
   WARN(peer.name << " does not take " << conv::label(scene.problem) << ": "
-                 << peer.detail(scene.problem));
+                 << peer.prepared(scene.problem).detail());
   return false;
 }
 
@@ -128,10 +128,10 @@ TEMPLATE_TEST_CASE("peers-gpu of operations: every problem is right", "[operatio
       Progress progress;
       check_trials(peer, *backend, std::vector{problem}, test::seed(), row, progress);
       INFO(peer.name << ", " << conv::label(problem) << ": " << row.check.reason << "\n"
-                     << peer.detail(problem));
+                     << peer.prepared(problem).detail());
       CHECK(row.check.outcome == Outcome::good);
       CHECK(row.hazards.outcome != Outcome::bad);
-      if (const std::string differs = peer.differs(problem); !differs.empty()) {
+      if (const std::string differs = peer.prepared(problem).differs(); !differs.empty()) {
         WARN(peer.name << ", " << conv::label(problem)
                        << ", was judged on ordinary numbers only: " << differs);
       }
@@ -148,13 +148,13 @@ TEMPLATE_TEST_CASE("peers-gpu of operations: each says what it chose", "[operati
     const TestType problem = usual<TestType>()[0];
     const Scene<TestType> scene(*backend, problem);
     REQUIRE(takes(peer, scene));
-    const std::string detail = peer.detail(problem);
+    const std::string detail = peer.prepared(problem).detail();
     INFO(detail);
     CHECK_THAT(detail, test::contains(peer.version));
     CHECK_THAT(detail, test::contains("float"));
     // Of a problem that was not launched there is nothing to say.
-    CHECK(peer.detail(usual<TestType>()[1]) == peer.version);
-    CHECK(peer.differs(usual<TestType>()[1]) == "");
+    CHECK(peer.prepared(usual<TestType>()[1]).detail() == peer.version);
+    CHECK(peer.prepared(usual<TestType>()[1]).differs() == "");
   }
 }
 
@@ -171,7 +171,8 @@ TEMPLATE_TEST_CASE(
     // Not in a capture.
     REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
             cudaSuccess);
-    CHECK(peer.launch(first.call) == cudaErrorStreamCaptureUnsupported);
+    CHECK(peer.prepared(first.call.problem).launch(first.call) ==
+          cudaErrorStreamCaptureUnsupported);
     CHECK(cudaStreamEndCapture(cudaStreamPerThread, &graph) == cudaSuccess);
     if (graph != nullptr) cudaGraphDestroy(graph);
     cudaGetLastError();
@@ -182,8 +183,8 @@ TEMPLATE_TEST_CASE(
 
     REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
             cudaSuccess);
-    const int one = peer.launch(first.call);
-    const int two = peer.launch(second.call);
+    const int one = peer.prepared(first.call.problem).launch(first.call);
+    const int two = peer.prepared(second.call.problem).launch(second.call);
     const cudaError_t ended = cudaStreamEndCapture(cudaStreamPerThread, &graph);
     CHECK(one == cudaSuccess);
     CHECK(two == cudaSuccess);
@@ -197,7 +198,8 @@ TEMPLATE_TEST_CASE(
     cudaGraphDestroy(graph);
 
     const std::int64_t free = backend->free_memory();
-    for (int i = 0; i < 3; ++i) REQUIRE(peer.launch(first.call) == cudaSuccess);
+    for (int i = 0; i < 3; ++i)
+      REQUIRE(peer.prepared(first.call.problem).launch(first.call) == cudaSuccess);
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(backend->free_memory() == free);
   }
@@ -218,7 +220,7 @@ TEMPLATE_TEST_CASE("peers-gpu of operations: choices are made anew after the dev
     }
     REQUIRE(backend->recover());
     const Scene<TestType> after(*backend, problem);
-    CHECK(peer.launch(after.call) == cudaSuccess);
+    CHECK(peer.prepared(after.call.problem).launch(after.call) == cudaSuccess);
     CHECK(after.result() == expected);
   }
 }

@@ -24,8 +24,8 @@ void require_described(const std::vector<Variant<Problem>>& peers, const Problem
     CHECK(peer.role == Role::peer);
     CHECK(peer.source.starts_with("common/peers/"));
     CHECK(!peer.description.empty());
-    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.launch));
-    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.detail));
+    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.prepared(problem).launch));
+    CHECK(peer.unavailable.empty() == static_cast<bool>(peer.prepared(problem).detail));
     if (!peer.unavailable.empty()) {
       CHECK_THAT(peer.unavailable, test::contains("when this was built"));
       continue;
@@ -33,8 +33,8 @@ void require_described(const std::vector<Variant<Problem>>& peers, const Problem
     // Nothing was launched yet.
     CHECK_THAT(peer.version,
                test::contains(peer.name.substr(0, 5) == "cudnn" ? "cuDNN " : "cuBLAS "));
-    CHECK(peer.detail(problem) == peer.version);
-    CHECK(peer.differs(problem) == "");
+    CHECK(peer.prepared(problem).detail() == peer.version);
+    CHECK(peer.prepared(problem).differs() == "");
   }
 }
 

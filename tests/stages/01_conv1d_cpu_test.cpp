@@ -31,7 +31,9 @@ TEST_CASE("01_conv1d_cpu: the report's Figure 1") {
     call.input = input;
     call.mask = mask;
     call.output = output;
-    REQUIRE(variant.launch(call) == 0);
+    REQUIRE(
+        variant.prepared(Conv1dProblem(call.length, call.mask_width, call.threads)).launch(call) ==
+        0);
     for (int i = 0; i < 7; ++i) CHECK(output[i] == test::Approx(expected[i]).margin(1e-6));
   }
 }
@@ -71,7 +73,8 @@ TEST_CASE("01_conv1d_cpu: long signals are cut among threads and stored past the
           call.input = input.data();
           call.mask = mask.data();
           call.output = block.data() + start;
-          REQUIRE(variant.launch(call) == 0);
+          REQUIRE(variant.prepared(Conv1dProblem(call.length, call.mask_width, call.threads))
+                      .launch(call) == 0);
           const conv::Comparison result = checker.judge(0, {call.output, length});
           INFO(result.describe());
           CHECK(result.passed());

@@ -233,16 +233,17 @@ TEST_CASE("07_single_channel_adaptive: adaptive is the method that the planner c
     const std::string name =
         found.method == Method::filters_over_sms ? "filters_over_sms" : "map_over_sms";
     ++chosen[found.method == Method::map_over_sms];
-    CHECK(adaptive.runs_as(layer) == name);
+    CHECK(adaptive.prepared(layer).runs_as() == name);
     for (const Conv2dVariant& variant : stage.variants) {
       if (variant.name != name) continue;
-      CHECK(adaptive.detail(layer) == variant.detail(layer));
-      if (backend->observes()) CHECK(adaptive.predict(layer) == variant.predict(layer));
+      CHECK(adaptive.prepared(layer).detail() == variant.prepared(layer).detail());
+      if (!backend->observes()) continue;
+      CHECK(adaptive.prepared(layer).cost() == variant.prepared(layer).cost());
     }
     const std::string text = stage.plan(layer, "");
     CHECK_THAT(text, contains(explain(found)));
     CHECK_THAT(text, contains(explain(gpus::present_gpu())));
-    CHECK_THAT(text, contains(adaptive.detail(layer)));
+    CHECK_THAT(text, contains(adaptive.prepared(layer).detail()));
   }
   // The layers above are chosen so that both occur, on most GPUs.
   if (gpus::present_gpu().key == "h200") {
@@ -260,7 +261,8 @@ TEST_CASE("07_single_channel_adaptive: what can't be done is refused in words") 
   test::usable_backend();
   const auto refusals = [](const ConvLayer& layer) {
     std::vector<std::string> reasons;
-    for (const Conv2dVariant& variant : stage().variants) reasons.push_back(variant.refuses(layer));
+    for (const Conv2dVariant& variant : stage().variants)
+      reasons.push_back(refusal(variant, layer));
     return reasons;
   };
   for (const std::string& reason : refusals(same(1, 28, 28, 8, 3))) CHECK(reason == "");

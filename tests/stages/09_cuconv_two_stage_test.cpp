@@ -149,8 +149,8 @@ TEST_CASE("09_cuconv_two_stage: 1x1 filters take one kernel and no temporaries")
   const ConvLayer layer({.N = 2, .C = 40, .H = 7, .W = 7, .K = 3, .R = 1, .S = 1});
   const auto backend = test::usable_backend();
   for (const Conv2dVariant& variant : two_stages()) {
-    CHECK(variant.workspace_floats(layer) == 0);
-    CHECK(variant.detail(layer).find("no temporaries") != std::string::npos);
+    CHECK(variant.prepared(layer).workspace_floats == 0);
+    CHECK(variant.prepared(layer).detail().find("no temporaries") != std::string::npos);
     if (!backend->observes()) continue;
     Array input(*backend, layer.input_size());
     Array filters(*backend, layer.filters_size());
@@ -158,7 +158,8 @@ TEST_CASE("09_cuconv_two_stage: 1x1 filters take one kernel and no temporaries")
     input.write(conv::exact_input(layer, test::seed()));
     filters.write(conv::exact_filters(layer, test::seed()));
     const Observation seen = backend->run([&] {
-      return variant.launch({layer, input.data(), filters.data(), output.data(), nullptr});
+      return variant.prepared(layer).launch(
+          {layer, input.data(), filters.data(), output.data(), nullptr});
     });
     CHECK(seen.error.empty());
     CHECK(seen.kernels == 1);
@@ -171,9 +172,9 @@ TEST_CASE("09_cuconv_two_stage: what is refused is a row that shared memory can'
   const ConvLayer more({.C = kMaxChannels + 1, .H = 1, .W = 1, .R = 1, .S = 1});
   const auto backend = test::usable_backend();
   for (const Conv2dVariant& variant : two_stages()) {
-    CHECK(variant.refuses(most).empty());
+    CHECK(refusal(variant, most).empty());
     CHECK(
-        variant.refuses(more) ==
+        refusal(variant, more) ==
         "a filter row of 12289 channels does not fit the shared memory of a block (at most 12288)");
     Row row;
     Progress progress;
@@ -315,9 +316,10 @@ TEST_CASE("09_cuconv_two_stage: the paper's 86 layers at seven batch sizes fit",
         CHECK(rows * d.blocks <= std::numeric_limits<int>::max());
       }
       for (const Conv2dVariant& variant : two_stages()) {
-        CHECK(variant.refuses(layer).empty());
-        CHECK(variant.workspace_floats(layer) == chunks.floats);
-        CHECK((variant.detail(layer).find("chunk") != std::string::npos) == (chunks.count > 1));
+        CHECK(refusal(variant, layer).empty());
+        CHECK(variant.prepared(layer).workspace_floats == chunks.floats);
+        CHECK((variant.prepared(layer).detail().find("chunk") != std::string::npos) ==
+              (chunks.count > 1));
       }
     }
   }
@@ -358,13 +360,13 @@ TEST_CASE("09_cuconv_two_stage: a row of the table says what was divided") {
                          .S = 3,
                          .padding_h = 1,
                          .padding_w = 1});
-  CHECK(variant_of(all, "two_stage").detail(large) ==
+  CHECK(variant_of(all, "two_stage").prepared(large).detail() ==
         "225792 blocks of 1024 threads; temporaries 29.6 GB in 32 chunks of 2 filters");
-  CHECK(variant_of(all, "two_stage_simple").detail(large) ==
+  CHECK(variant_of(all, "two_stage_simple").prepared(large).detail() ==
         "18 blocks of 1024 threads; temporaries 29.6 GB in 32 chunks of 2 filters");
   const ConvLayer wide({.H = 6000, .W = 6000, .R = 3, .S = 3});
   CHECK(
-      variant_of(all, "two_stage_simple").detail(wide) ==
+      variant_of(all, "two_stage_simple").prepared(wide).detail() ==
       "9 blocks of 1024 threads; temporaries 1.3 GB in 2 chunks of 1 filter and 17988002 products "
       "of each row");
 }

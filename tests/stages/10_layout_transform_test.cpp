@@ -201,8 +201,8 @@ TEST_CASE("10_layout_transform: a large transform is predicted at once") {
 TEST_CASE("10_layout_transform: a row says when pairs were not possible") {
   const TransformStage stage = layout_transform::stage();
   const TransformVariant& pairs = test::variant_of(stage, "tiled_float2");
-  CHECK(pairs.detail(to_nchw({.N = 45, .C = 7, .H = 13, .W = 13})) == "odd N: as tiled");
-  CHECK(pairs.detail(to_nchw({.N = 46, .C = 7, .H = 13, .W = 13})) == "");
+  CHECK(pairs.prepared(to_nchw({.N = 45, .C = 7, .H = 13, .W = 13})).detail() == "odd N: as tiled");
+  CHECK(pairs.prepared(to_nchw({.N = 46, .C = 7, .H = 13, .W = 13})).detail() == "");
 }
 
 TEST_CASE("10_layout_transform: quads meet no conflict, whatever the shape of a tile") {

@@ -31,12 +31,13 @@ std::vector<float> outputs_of(Backend& backend, const SoftmaxVariant& variant,
                               const Softmax& problem, const std::vector<float>& cells) {
   Array input(backend, cells.size());
   Array output(backend, cells.size());
-  const std::int64_t temporaries = variant.workspace_floats ? variant.workspace_floats(problem) : 0;
+  const auto prepared = variant.prepared(problem);
+  const std::int64_t temporaries = prepared.workspace_floats;
   Array workspace(backend, temporaries);
   input.write(cells);
   output.poison();
   const Observation seen = backend.run([&] {
-    return variant.launch({problem, input.data(), output.data(), workspace.data()});
+    return prepared.launch({problem, input.data(), output.data(), workspace.data()});
   });
   REQUIRE(seen.error == "");
   std::vector<float> outputs(cells.size());

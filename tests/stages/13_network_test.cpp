@@ -230,7 +230,7 @@ TEST_CASE("fully connected: the lanes' kernel and the tiled one are for differen
   const auto cost = [](const std::string& name, int images) {
     for (const Conv2dVariant& variant : fully_connected_variants()) {
       if (variant.name != name) continue;
-      return counted_bytes(variant.predict(fully_connected_layer(images, 256, 6, 6, 4096)));
+      return counted_bytes(variant.prepared(fully_connected_layer(images, 256, 6, 6, 4096)).cost());
     }
     return 0.0;
   };
@@ -267,8 +267,11 @@ TEST_CASE("bias and ReLU, in place, in both layouts") {
         Array cells(*backend, count), biases(*backend, bias.size());
         cells.write(data);
         biases.write(bias);
-        const Observation seen =
-            backend->run([&] { return variant.launch(problem, cells.data(), biases.data()); });
+        const Kernel kernel = variant.prepare(problem);
+        Arrays arrays;
+        arrays.output = cells.data();
+        arrays.bias = biases.data();
+        const Observation seen = backend->run([&] { return kernel.launch(arrays); });
         REQUIRE(seen.error.empty());
         CHECK(seen.hazards.empty());
         CHECK(cells.stray_write("cells").empty());
@@ -289,7 +292,7 @@ TEST_CASE("bias and ReLU, in place, in both layouts") {
         if (backend->observes()) {
           INFO(shape.N << " " << shape.C << " " << shape.H << " " << shape.W << " "
                        << to_string(layout));
-          CHECK(backend->by_name(seen.cost) == backend->by_name(variant.predict(problem)));
+          CHECK(backend->by_name(seen.cost) == backend->by_name(kernel.cost()));
         }
       }
     }
@@ -405,7 +408,7 @@ TEST_CASE("LeNet in one kernel: each layer right, and the traffic as predicted")
   backend->take_coverage();
   const SeveralVariant variant = fused_lenet_variant();
   for (const Network& network : miniature_networks()) {
-    CHECK(variant.refuses(network.layers()) == "it is made for LeNet, all of it");
+    CHECK(variant.prepare(network.layers()).refusal == "it is made for LeNet, all of it");
   }
   const Network network = make_network("lenet", 3);
   const Costs costs = counted(network);
@@ -423,7 +426,9 @@ TEST_CASE("LeNet in one kernel: each layer right, and the traffic as predicted")
 TEST_CASE("layers on chip in one kernel: what it does not take is refused, in one line") {
   test::usable_backend();  // it asks what the GPU holds
   const SeveralVariant variant = on_chip_variants().front();
-  const auto refusal = [&](const Network& network) { return variant.refuses(network.layers()); };
+  const auto refusal = [&](const Network& network) {
+    return variant.prepare(network.layers()).refusal;
+  };
   const auto begins = [](int C, int size = 1) {
     return NetworkBuilder("chip", {1, C, size, size});
   };
@@ -461,7 +466,7 @@ TEST_CASE("layers on chip in one kernel: what it does not take is refused, in on
   // It ends with the softmax.
   const std::vector<Layer> layers =
       begins(4).fully_connected("a", 4).fully_connected("b", 4).softmax().build().layers();
-  CHECK(variant.refuses({layers[0], layers[1]}) == "it ends with the softmax");
+  CHECK(variant.prepare({layers[0], layers[1]}).refusal == "it ends with the softmax");
 }
 
 // ---- Chains ----

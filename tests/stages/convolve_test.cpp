@@ -139,7 +139,7 @@ TEST_CASE("convolve: blocks are those that are launched") {
       INFO(conv::label(layer));
       if (!all_contenders()[i].refuses(layer, limits).empty()) continue;
       const convolve::LaunchWork work = all_contenders()[i].work(layer, limits);
-      const std::vector<LaunchFigures> launches = variant.predict(layer).launches;
+      const std::vector<LaunchFigures> launches = variant.prepared(layer).cost().launches;
       std::uint64_t all = 0;
       for (const LaunchFigures& alike : launches) all += alike.launches;
       CHECK(static_cast<int>(all) == work.launches);
@@ -156,7 +156,7 @@ TEST_CASE("convolve: the row says what it runs as, and the plan why") {
   const Conv2dVariant& variant = test::variant_of(stage, "convolve");
   CHECK(variant.chooses_from.size() == all_of(convolve::Products::fp32).variants.size());
   for (const ConvLayer& layer : kLayers) {
-    const std::string name = variant.runs_as(layer);
+    const std::string name = variant.prepared(layer).runs_as();
     CHECK(std::find(variant.chooses_from.begin(), variant.chooses_from.end(), name) !=
           variant.chooses_from.end());
     const std::string plan = stage.plan(layer, "");
@@ -176,7 +176,7 @@ TEST_CASE("Convolution: packs once, launches on any stream, and gives the refere
     const Convolution convolution(layer, convolve::Products::fp32, convolve::Epilogue::none,
                                   convolve::Choice::rule);
     CHECK(convolution.layer() == layer);
-    CHECK(convolution.kernel() == convolve::variant().runs_as(layer));
+    CHECK(convolution.kernel() == convolve::variant().prepared(layer).runs_as());
     const auto size = [](std::int64_t floats) { return static_cast<std::size_t>(floats); };
     Array input(*backend, size(layer.input_size())), filters(*backend, size(layer.filters_size()));
     Array output(*backend, size(layer.output_size()));
@@ -192,7 +192,7 @@ TEST_CASE("Convolution: packs once, launches on any stream, and gives the refere
     CHECK(packing.hazards.empty());
     filters.poison();  // nobody needs them any more
     // Whole numbers come out exactly but of a transform.
-    const conv::Demand demand = convolve::variant().chosen(layer).demand;
+    const conv::Demand demand = convolve::variant().prepared(layer).demand;
     const conv::LayerChecker checker(
         layer, cells, taps, demand == conv::Demand::bounded ? conv::Demand::exact : demand);
     for (void* const on : {static_cast<void*>(nullptr), static_cast<void*>(stream)}) {
@@ -278,26 +278,27 @@ TEST_CASE("convolve: contenders launch on the call's stream, and need no filters
         conv::parse_label("6-1-5-9-64"));  // for who divides the channels of larger filters
     const auto layer = std::find_if(layers.begin(), layers.end(), takes);
     REQUIRE(layer != layers.end());
-    const auto floats = [&](const auto& of) {
-      return static_cast<std::size_t>(std::max<std::int64_t>(of ? of(*layer) : 0, 1));
+    const auto prepared = variant.prepared(*layer);
+    const auto some = [](std::int64_t floats) {
+      return static_cast<std::size_t>(std::max<std::int64_t>(floats, 1));
     };
     Array input(*backend, static_cast<std::size_t>(layer->input_size()));
     Array filters(*backend, static_cast<std::size_t>(layer->filters_size()));
     Array output(*backend, static_cast<std::size_t>(layer->output_size()));
-    Array packed(*backend, floats(variant.packed_floats));
-    Array workspace(*backend, floats(variant.workspace_floats));
+    Array packed(*backend, some(prepared.packed_floats));
+    Array workspace(*backend, some(prepared.workspace_floats));
     input.write(random_values(layer->input_size()));
     filters.write(random_values(layer->filters_size()));
     Conv2dCall call{*layer, input.data(), filters.data(), output.data(), workspace.data()};
     call.stream = stream;
-    if (variant.packed_floats && variant.packed_floats(*layer) > 0) {
-      REQUIRE(backend->run([&] { return variant.pack(filters.data(), packed.data(), *layer); })
-                  .error.empty());
+    if (prepared.packed_floats > 0) {
+      REQUIRE(
+          backend->run([&] { return prepared.pack(filters.data(), packed.data()); }).error.empty());
       call.filters = nullptr;
       call.packed = packed.data();
     }
     // Whoever waits for the default stream only has not waited for it.
-    const Observation seen = backend->run([&] { return variant.launch(call); });
+    const Observation seen = backend->run([&] { return prepared.launch(call); });
     CHECK(seen.error == "");
     CHECK(!seen.hazards.empty());
     cudaStreamSynchronize(stream);

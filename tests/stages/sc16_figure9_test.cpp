@@ -149,11 +149,11 @@ TEST_CASE("Fig. 9 is wrong in blocks of two rows even with a thread for each cat
 TEST_CASE("A stage's check finds Fig. 9 out") {
   SoftmaxVariant printed;
   printed.name = "figure9";
-  printed.launch = [](const ProblemCall<conv::Softmax>& c) {
+  printed.launches([](const ProblemCall<conv::Softmax>& c) {
     // The listing takes its input as float*, and does not write it.
     return sc16_figure9::figure9(const_cast<float*>(c.input), c.output, c.problem.N(),
                                  c.problem.C(), dim3(32));
-  };
+  });
   const auto backend = make_backend();
   const auto outcome = [&](const conv::Softmax& problem) {
     Row row;

@@ -91,8 +91,8 @@ void require_trials(const Stage<Given>& stage, LinesOf* lines = nullptr) {
     }
     ++tried;
     // What a kernel must cost is predicted.
-    CHECK((variant.predict || !backend->observes()));
     const std::vector<Trial<Given>> all = trials(variant, seed());
+    CHECK((variant.prepared(all.front().problem).cost || !backend->observes()));
     Row row;
     Progress progress;
     std::vector<Trial<Given>> drawn;
@@ -158,7 +158,7 @@ void require_traffic(const Stage<Given>& stage, const std::vector<Given>& more =
   const auto backend = counting_backend();
   int counted = 0;
   for (const Variant<Given>& variant : stage.variants) {
-    if (!variant.predict || !variant.unavailable.empty()) continue;
+    if (!variant.unavailable.empty()) continue;
     const std::vector<Given> problems = adversarial<Given>(seed());
     const auto takes = [&](const Given& problem) { return refusal(variant, problem).empty(); };
     std::vector<Given> taken;
@@ -167,7 +167,9 @@ void require_traffic(const Stage<Given>& stage, const std::vector<Given>& more =
     std::copy_if(more.begin(), more.end(), std::back_inserter(taken), takes);
     for (const Given& problem : taken) {
       // Its launches are promised as its traffic is.
-      CHECK_FALSE(variant.predict(problem).launches.empty());
+      const auto cost = variant.prepared(problem).cost;
+      if (!cost) continue;
+      CHECK_FALSE(cost().launches.empty());
       Row row;
       check_problem(variant, *backend, problem, seed(), row);
       INFO(stage.name << " " << variant.name << ": " << label(problem) << "\n" << faults(row));
@@ -196,7 +198,7 @@ template <class Given>
 simt::Counters predict(const Stage<Given>& stage, const std::string& variant,
                        const Given& problem) {
   counting_backend();
-  return variant_of(stage, variant).predict(problem);
+  return variant_of(stage, variant).prepared(problem).cost();
 }
 
 }  // namespace halo::test

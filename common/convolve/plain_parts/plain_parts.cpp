@@ -16,33 +16,32 @@ namespace {
 
 using conv::ConvLayer;
 
-// A group's filters as its kernel reads them, in multiples of 256 bytes.
-std::int64_t packed_pitch(const Conv2dVariant& inner, const ConvLayer& plain) {
-  const std::int64_t packed = inner.packed_floats ? inner.packed_floats(plain) : 0;
-  return ((packed > 0 ? packed : plain.filters_size()) + 63) / 64 * 64;
-}
-bool packs(const Conv2dVariant& inner, const ConvLayer& plain) {
-  return inner.packed_floats && inner.packed_floats(plain) > 0;
-}
+// A layer, and its plain layer's kernel.
+struct Parts {
+  PartsPlan plan;
+  Prepared<ConvLayer> inner;
 
-int pack(const float* filters, float* packed, const ConvLayer& layer, const Conv2dVariant& inner) {
-  const ConvLayer plain = *plan_parts(layer).plain;
-  const std::int64_t pitch = packed_pitch(inner, plain), own = plain.filters_size();
+  bool packs() const { return inner.packed_floats > 0; }
+  // Of a group's filters as the kernel reads them, in multiples of 256 bytes.
+  std::int64_t packed_pitch() const {
+    return ((packs() ? inner.packed_floats : plan.plain->filters_size()) + 63) / 64 * 64;
+  }
+};
+
+int pack(const float* filters, float* packed, const Parts& parts) {
+  const std::int64_t pitch = parts.packed_pitch(), own = parts.plan.plain->filters_size();
   int failed = 0;
-  for (int group = 0; group < layer.groups() && failed == 0; ++group) {
-    failed = packs(inner, plain) ? inner.pack(filters + group * own, packed + group * pitch, plain)
-                                 : copy_filters(filters + group * own, packed + group * pitch, own);
+  for (int group = 0; group < parts.plan.division.groups && failed == 0; ++group) {
+    failed = parts.packs() ? parts.inner.pack(filters + group * own, packed + group * pitch)
+                           : copy_filters(filters + group * own, packed + group * pitch, own);
   }
   return failed;
 }
 
-int launch(const Conv2dCall& call, const PlainVariant& plain_of) {
-  const PartsPlan plan = plan_parts(call.layer);
-  const ConvLayer& plain = *plan.plain;
-  const Conv2dVariant& inner = plain_of(plain);
+int launch(const Conv2dCall& call, const Parts& parts) {
+  const PartsPlan& plan = parts.plan;
   const PartsDivision& division = plan.division;
-  const std::int64_t pitch = packed_pitch(inner, plain);
-  const bool has_packed = packs(inner, plain);
+  const std::int64_t pitch = parts.packed_pitch();
   for (int slice = 0; slice < plan.slices; ++slice) {
     const float* input = call.input + slice * (call.layer.input_size() / plan.slices);
     float* const output = call.output + slice * (call.layer.output_size() / plan.slices);
@@ -56,13 +55,13 @@ int launch(const Conv2dCall& call, const PlainVariant& plain_of) {
     }
     for (int group = 0; group < division.groups && failed == 0; ++group) {
       const float* const filters = call.packed + group * pitch;
-      failed = inner.launch({.layer = plain,
-                             .input = input + std::int64_t{group} * division.input_pitch,
-                             .filters = has_packed ? nullptr : filters,
-                             .output = sums + std::int64_t{group} * division.output_pitch,
-                             .workspace = workspace,
-                             .packed = has_packed ? filters : nullptr,
-                             .stream = call.stream});
+      failed = parts.inner.launch({.layer = *plan.plain,
+                                   .input = input + std::int64_t{group} * division.input_pitch,
+                                   .filters = parts.packs() ? nullptr : filters,
+                                   .output = sums + std::int64_t{group} * division.output_pitch,
+                                   .workspace = workspace,
+                                   .packed = parts.packs() ? filters : nullptr,
+                                   .stream = call.stream});
     }
     if (failed == 0 && (!plan.in_place || call.bias != nullptr || call.relu)) {
       failed = scatter_parts(sums, output, call.bias, call.relu, division, call.stream);
@@ -75,9 +74,6 @@ int launch(const Conv2dCall& call, const PlainVariant& plain_of) {
 }  // namespace
 
 Conv2dVariant plain_parts(const PlainVariant& plain_of) {
-  const auto inner = [plain_of](const ConvLayer& layer) -> const Conv2dVariant& {
-    return plain_of(*plan_parts(layer).plain);
-  };
   Conv2dVariant v;
   v.name = "plain_parts";
   v.source = "common/convolve/plain_parts/plain_parts.cu";
@@ -87,33 +83,31 @@ Conv2dVariant plain_parts(const PlainVariant& plain_of) {
   v.demand = conv::Demand::transformed;
   v.plans = true;
   v.multiplies_ghosts = true;
-  v.refuses = [](const ConvLayer& layer) { return plan_parts(layer).refusal; };
-  v.launch = [plain_of](const Conv2dCall& call) { return launch(call, plain_of); };
-  v.workspace_floats = [inner](const ConvLayer& layer) {
-    const PartsPlan plan = plan_parts(layer);
-    const Conv2dVariant& one = inner(layer);
-    return plan.gathered + plan.sums +
-           (one.workspace_floats ? one.workspace_floats(*plan.plain) : 0);
-  };
-  v.packed_floats = [inner](const ConvLayer& layer) {
-    return layer.groups() * packed_pitch(inner(layer), *plan_parts(layer).plain);
-  };
-  v.pack = [inner](const float* filters, float* packed, const ConvLayer& layer) {
-    return pack(filters, packed, layer, inner(layer));
-  };
   v.adds_bias = true;
-  v.predict = [inner](const ConvLayer& layer) {
+  v.prepare = [plain_of](const ConvLayer& layer) {
+    Prepared<ConvLayer> made;
     const PartsPlan plan = plan_parts(layer);
-    Cost cost = parts_cost(layer, plan);
-    cost.add(inner(layer).predict(*plan.plain),
-             static_cast<std::uint64_t>(plan.slices * layer.groups()));
-    return cost;
-  };
-  v.predict_bias = [](const ConvLayer& layer) { return parts_bias_cost(layer, plan_parts(layer)); };
-  v.detail = [inner](const ConvLayer& layer) {
-    const std::string times =
-        layer.groups() > 1 ? std::to_string(layer.groups()) + " times layer " : "as layer ";
-    return times + conv::label(*plan_parts(layer).plain) + ", by " + inner(layer).name;
+    made.refusal = plan.refusal;
+    if (!made.refusal.empty()) return made;
+    const Parts parts{plan, plain_of(*plan.plain).prepared(*plan.plain)};
+    made.workspace_floats = plan.gathered + plan.sums + parts.inner.workspace_floats;
+    made.packed_floats = layer.groups() * parts.packed_pitch();
+    made.pack = [parts](const float* filters, float* packed) {
+      return pack(filters, packed, parts);
+    };
+    made.launch = [parts](const Conv2dCall& call) { return launch(call, parts); };
+    made.cost = [parts, layer] {
+      Cost cost = parts_cost(layer, parts.plan);
+      cost.add(parts.inner.cost(), static_cast<std::uint64_t>(parts.plan.slices * layer.groups()));
+      return cost;
+    };
+    made.bias_cost = [plan, layer] { return parts_bias_cost(layer, plan); };
+    made.detail = [parts, layer] {
+      const std::string times =
+          layer.groups() > 1 ? std::to_string(layer.groups()) + " times layer " : "as layer ";
+      return times + conv::label(*parts.plan.plain) + ", by " + parts.inner.name;
+    };
+    return made;
   };
   return v;
 }

@@ -1,8 +1,8 @@
 #include "common/convolve/pointwise/pointwise.hpp"
 
 #include "common/convolve/packed_filters.hpp"
+#include "common/convolve/planned.hpp"
 #include "common/convolve/pointwise/plan.hpp"
-#include "common/gpus/present_gpu.hpp"
 
 namespace halo::convolve {
 
@@ -24,53 +24,54 @@ auto tiles_of(const PointwiseTile& tile) {
 // With the tile that `tile_of` says.
 template <class TileOf>
 Conv2dVariant variant_of(const std::string& name, TileOf tile_of) {
+  struct Plan {
+    std::string refusal;
+    PointwiseTile tile;
+  };
   Conv2dVariant v;
   v.name = name;
   v.source = "common/convolve/pointwise/pointwise.cu";
   v.description = "tuned: 1 x 1 filters, several pixels and filters a thread, sums in registers";
-  v.refuses = [tile_of](const ConvLayer& layer) {
-    return refuses(layer, tile_of(layer), gpus::present_limits());
-  };
-  v.launch = [tile_of](const Conv2dCall& c) { return pointwise(kernel_call(c), tile_of(c.layer)); };
-  v.packed_floats = [](const ConvLayer& layer) {
-    return std::int64_t{layer.C()} * packed_pitch(layer.K());
-  };
-  v.pack = [](const float* filters, float* packed, const ConvLayer& layer) {
-    const int pitch = packed_pitch(layer.K());
-    return pack_filters(filters, packed, numbers_of(layer), layer.C(), pitch,
-                        1ll * layer.C() * pitch);
-  };
   v.can_overlap = true;
-  v.predict = [tile_of](const ConvLayer& layer) { return pointwise_cost(layer, tile_of(layer)); };
   v.adds_bias = true;
-  v.predict_bias = [tile_of](const ConvLayer& layer) {
-    return pointwise_bias_cost(layer, tile_of(layer));
+  const auto plan_on = [tile_of](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+    const PointwiseTile tile = tile_of(layer, gpu);
+    return Plan{refuses(layer, tile, gpu), tile};
   };
-  v.detail = [tile_of](const ConvLayer& layer) {
-    const PointwiseTile tile = tile_of(layer);
-    const std::int64_t blocks = blocks_of(layer, tile);
-    return std::to_string(blocks) + (blocks == 1 ? " block of " : " blocks of ") +
-           std::to_string(tile.block_pixels()) + " pixels and " +
-           std::to_string(tile.block_filters()) + " filters";
-  };
+  v.prepare =
+      planned(plan_on, [](const ConvLayer& layer, const Plan& plan, Prepared<ConvLayer>& made) {
+        const PointwiseTile tile = plan.tile;
+        const int pitch = packed_pitch(layer.K());
+        made.packed_floats = std::int64_t{layer.C()} * pitch;
+        made.pack = [numbers = numbers_of(layer), pitch](const float* filters, float* packed) {
+          return pack_filters(filters, packed, numbers, numbers.C, pitch, 1ll * numbers.C * pitch);
+        };
+        made.launch = [tile](const Conv2dCall& c) { return pointwise(kernel_call(c), tile); };
+        made.cost = [layer, tile] { return pointwise_cost(layer, tile); };
+        made.bias_cost = [layer, tile] { return pointwise_bias_cost(layer, tile); };
+        made.detail = [tile, blocks = blocks_of(layer, tile)] {
+          return std::to_string(blocks) + (blocks == 1 ? " block of " : " blocks of ") +
+                 std::to_string(tile.block_pixels()) + " pixels and " +
+                 std::to_string(tile.block_filters()) + " filters";
+        };
+      });
   return v;
 }
 
 }  // namespace
 
 Conv2dVariant pointwise() {
-  Conv2dVariant planned = variant_of("pointwise", [](const ConvLayer& layer) {
-    return plan_pointwise(layer, gpus::present_limits());
-  });
-  planned.plans = true;
-  planned.tiles = tiles_of(pointwise_tiles().front());
-  return planned;
+  Conv2dVariant variant = variant_of("pointwise", plan_pointwise);
+  variant.plans = true;
+  variant.tiles = tiles_of(pointwise_tiles().front());
+  return variant;
 }
 
 std::vector<Conv2dVariant> pointwise_of_each_tile() {
   std::vector<Conv2dVariant> all;
   for (const PointwiseTile& tile : pointwise_tiles()) {
-    all.push_back(variant_of(name_of(tile), [tile](const ConvLayer&) { return tile; }));
+    all.push_back(variant_of(name_of(tile),
+                             [tile](const ConvLayer&, const gpus::GpuLimits&) { return tile; }));
     all.back().tiles = tiles_of(tile);
   }
   return all;

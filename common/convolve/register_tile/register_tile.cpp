@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "common/convolve/planned.hpp"
 #include "common/convolve/register_tile/plan.hpp"
-#include "common/gpus/present_gpu.hpp"
 
 namespace halo::convolve {
 
@@ -18,46 +18,37 @@ using conv::ConvLayer;
 // As `plan` says.
 template <class Plan>
 Conv2dVariant variant_of(const std::string& name, const std::string& description, Plan plan) {
-  const auto tile_of = [plan](const ConvLayer& layer) {
-    return plan(layer, gpus::present_limits());
-  };
   Conv2dVariant variant;
   variant.name = name;
   variant.source = "common/convolve/register_tile/register_tile.cu";
   variant.description = description;
   variant.plans = true;
   variant.multiplies_ghosts = true;
+  variant.can_overlap = true;
+  variant.adds_bias = true;
   // The tile of small layers; the others are tried as variants of the search.
   variant.tiles = [](const ConvLayer&) {
     return std::vector<TileSizes>{{.C = kSegmentChannels}, {.K = 32, .cells = 64}};
   };
-  variant.refuses = [tile_of](const ConvLayer& layer) { return tile_of(layer).refusal; };
-  variant.packed_floats = [](const ConvLayer& layer) {
+  variant.prepare = planned(plan, [](const ConvLayer& layer, const RegisterTilePlan& planned,
+                                     Prepared<ConvLayer>& made) {
+    const RegisterTile tile = planned.tile;
     const PackedFilters order = packed_filters(layer.C(), layer.K(), layer.R(), layer.S());
-    return order.floats + order.behind;
-  };
-  variant.pack = [](const float* filters, float* packed, const ConvLayer& layer) {
-    return register_tile_pack(filters, packed, numbers_of(layer));
-  };
-  variant.launch = [tile_of](const Conv2dCall& call) {
-    return register_tile(kernel_call(call), tile_of(call.layer).tile);
-  };
-  variant.predict = [tile_of](const ConvLayer& layer) {
-    return register_tile_cost(layer, tile_of(layer).tile);
-  };
-  variant.can_overlap = true;
-  variant.adds_bias = true;
-  variant.predict_bias = [tile_of](const ConvLayer& layer) {
-    return register_tile_bias_cost(layer, tile_of(layer).tile);
-  };
-  variant.detail = [tile_of](const ConvLayer& layer) {
-    const RegisterTile tile = tile_of(layer).tile;
-    const RegisterShape& shape = kRegisterShapes[static_cast<std::size_t>(tile.shape)];
-    return "tiles of " + std::to_string(shape.filters) + " filters x " +
-           std::to_string(shape.pixels) + " pixels, " + std::to_string(shape.thread_filters) +
-           " x " + std::to_string(shape.thread_pixels) + " a thread, " +
-           std::to_string(tile.parts) + (tile.parts == 1 ? " part" : " parts");
-  };
+    made.packed_floats = order.floats + order.behind;
+    made.pack = [numbers = numbers_of(layer)](const float* filters, float* packed) {
+      return register_tile_pack(filters, packed, numbers);
+    };
+    made.launch = [tile](const Conv2dCall& call) { return register_tile(kernel_call(call), tile); };
+    made.cost = [layer, tile] { return register_tile_cost(layer, tile); };
+    made.bias_cost = [layer, tile] { return register_tile_bias_cost(layer, tile); };
+    made.detail = [tile] {
+      const RegisterShape& shape = kRegisterShapes[static_cast<std::size_t>(tile.shape)];
+      return "tiles of " + std::to_string(shape.filters) + " filters x " +
+             std::to_string(shape.pixels) + " pixels, " + std::to_string(shape.thread_filters) +
+             " x " + std::to_string(shape.thread_pixels) + " a thread, " +
+             std::to_string(tile.parts) + (tile.parts == 1 ? " part" : " parts");
+    };
+  });
   return variant;
 }
 

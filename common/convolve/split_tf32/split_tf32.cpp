@@ -4,8 +4,8 @@
 #include <string>
 
 #include "common/conv/quotient.hpp"
+#include "common/convolve/planned.hpp"
 #include "common/convolve/split_tf32/plan.hpp"
-#include "common/gpus/present_gpu.hpp"
 
 namespace halo::convolve {
 
@@ -24,9 +24,6 @@ std::string name_of(const SplitShape& shape) {
 
 template <class Plan>
 Conv2dVariant variant_of(const std::string& name, const std::string& description, Plan plan_on) {
-  const auto plan = [plan_on](const ConvLayer& layer) {
-    return plan_on(layer, gpus::present_limits());
-  };
   Conv2dVariant variant;
   variant.name = name;
   variant.source = "common/convolve/split_tf32/split_tf32.cu";
@@ -38,23 +35,17 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
     return std::vector<TileSizes>{{.C = kPieceChannels, .K = 64, .cells = kTilePixels},
                                   {.C = kStagePieces * kPieceChannels, .K = 128}};
   };
-  variant.refuses = [plan](const ConvLayer& layer) { return plan(layer).refusal; };
-  variant.packed_floats = [plan](const ConvLayer& layer) { return plan(layer).packed_floats; };
-  variant.pack = [plan](const float* filters, float* packed, const ConvLayer& layer) {
-    return split_filters(filters, packed, numbers_of(layer), plan(layer).tile);
-  };
-  variant.launch = [plan](const Conv2dCall& call) {
-    return split_tf32(kernel_call(call), plan(call.layer).tile);
-  };
-  variant.predict = [plan](const ConvLayer& layer) {
-    return split_tf32_cost(layer, plan(layer).tile);
-  };
-  variant.detail = [plan](const ConvLayer& layer) {
-    const SplitPlan made = plan(layer);
-    return std::to_string(made.blocks) + " blocks of " + std::to_string(made.tile.filters) +
-           " filters x " + std::to_string(kTilePixels) + " outputs, pixels copied " +
-           (made.tile.at_once == 4 ? "four at a time" : "one by one");
-  };
+  variant.prepare = planned(
+      plan_on, [](const ConvLayer& layer, const SplitPlan& plan, Prepared<ConvLayer>& made) {
+        made.packed_floats = plan.packed_floats;
+        launch_and_pack(layer, split_tf32, split_filters, plan.tile, made);
+        made.cost = [layer, tile = plan.tile] { return split_tf32_cost(layer, tile); };
+        made.detail = [plan] {
+          return std::to_string(plan.blocks) + " blocks of " + std::to_string(plan.tile.filters) +
+                 " filters x " + std::to_string(kTilePixels) + " outputs, pixels copied " +
+                 (plan.tile.at_once == 4 ? "four at a time" : "one by one");
+        };
+      });
   return variant;
 }
 

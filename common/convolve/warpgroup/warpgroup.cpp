@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "common/convolve/planned.hpp"
 #include "common/convolve/warpgroup/plan.hpp"
-#include "common/gpus/present_gpu.hpp"
 
 namespace halo::convolve {
 
@@ -20,9 +20,6 @@ using conv::ConvLayer;
 template <class Plan>
 Conv2dVariant variant_of(const std::string& name, const std::string& description,
                          const std::vector<WarpgroupTile>& tiles, Plan plan_on) {
-  const auto plan = [plan_on](const ConvLayer& layer) {
-    return plan_on(layer, gpus::present_limits());
-  };
   Conv2dVariant variant;
   variant.name = name;
   variant.source = "common/convolve/warpgroup/warpgroup.cu";
@@ -30,6 +27,7 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
   variant.demand = demand_of(Arithmetic::tf32_split);
   variant.multiplies_ghosts = true;
   variant.plans = true;
+  variant.adds_bias = true;
   // Of a plane too, so that a block has several tiles.
   variant.tiles = [tiles](const ConvLayer&) {
     std::vector<TileSizes> sizes = {{.C = kWarpgroupChannels, .P = 1, .Q = 7}};
@@ -38,27 +36,25 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
     }
     return sizes;
   };
-  variant.refuses = [plan](const ConvLayer& layer) { return plan(layer).refusal; };
-  variant.packed_floats = [plan](const ConvLayer& layer) { return plan(layer).packed_floats; };
-  variant.pack = [plan](const float* filters, float* packed, const ConvLayer& layer) {
-    return pack_warpgroup(filters, packed, numbers_of(layer), plan(layer).tile);
-  };
-  variant.launch = [plan](const Conv2dCall& call) {
-    const WarpgroupPlan made = plan(call.layer);
-    return warpgroup(kernel_call(call), made.tile, made.in_runs, made.tiles, made.blocks);
-  };
-  variant.predict = [plan](const ConvLayer& layer) { return warpgroup_cost(layer, plan(layer)); };
-  variant.adds_bias = true;
-  variant.predict_bias = [plan](const ConvLayer& layer) {
-    return warpgroup_bias_cost(layer, plan(layer));
-  };
-  variant.detail = [plan](const ConvLayer& layer) {
-    const WarpgroupPlan made = plan(layer);
-    return std::to_string(made.tiles.count) + " tiles of " + std::to_string(made.tile.filters) +
-           " filters x " + std::to_string(kWarpgroupPixels) + " outputs, pixels copied " +
-           (made.in_runs ? "in quads" : "one by one") + "; " + std::to_string(made.blocks) +
-           (made.blocks == 1 ? " block" : " blocks");
-  };
+  variant.prepare = planned(plan_on, [](const ConvLayer& layer, const WarpgroupPlan& plan,
+                                        Prepared<ConvLayer>& made) {
+    made.packed_floats = plan.packed_floats;
+    made.pack = [numbers = numbers_of(layer), tile = plan.tile](const float* filters,
+                                                                float* packed) {
+      return pack_warpgroup(filters, packed, numbers, tile);
+    };
+    made.launch = [plan](const Conv2dCall& call) {
+      return warpgroup(kernel_call(call), plan.tile, plan.in_runs, plan.tiles, plan.blocks);
+    };
+    made.cost = [layer, plan] { return warpgroup_cost(layer, plan); };
+    made.bias_cost = [layer, plan] { return warpgroup_bias_cost(layer, plan); };
+    made.detail = [plan] {
+      return std::to_string(plan.tiles.count) + " tiles of " + std::to_string(plan.tile.filters) +
+             " filters x " + std::to_string(kWarpgroupPixels) + " outputs, pixels copied " +
+             (plan.in_runs ? "in quads" : "one by one") + "; " + std::to_string(plan.blocks) +
+             (plan.blocks == 1 ? " block" : " blocks");
+    };
+  });
   return variant;
 }
 

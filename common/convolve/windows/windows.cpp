@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "common/convolve/planned.hpp"
 #include "common/convolve/windows/plan.hpp"
-#include "common/gpus/present_gpu.hpp"
 
 namespace halo::convolve {
 
@@ -20,27 +20,21 @@ constexpr int kRegistersOfAnSm = 65'536;
 
 using PlanOf = WindowPlan (*)(const ConvLayer&, const gpus::GpuLimits&);
 
-Conv2dVariant planned(PlanOf plan_of) {
-  const auto plan = [plan_of](const ConvLayer& layer) {
-    return plan_of(layer, gpus::present_limits());
-  };
+Conv2dVariant variant_of(PlanOf plan_of) {
   Conv2dVariant variant;
   variant.source = "common/convolve/windows/windows.cu";
   variant.plans = true;
   variant.multiplies_ghosts = true;
-  variant.launch = [plan](const Conv2dCall& c) {
-    return windows(kernel_call(c), plan(c.layer).block);
-  };
-  variant.refuses = [plan](const ConvLayer& layer) { return plan(layer).refusal; };
-  variant.predict = [plan](const ConvLayer& layer) {
-    return window_cost(layer, plan(layer).block);
-  };
   variant.can_overlap = true;
   variant.adds_bias = true;
-  variant.predict_bias = [plan](const ConvLayer& layer) {
-    return window_bias_cost(layer, plan(layer).block);
-  };
-  variant.detail = [plan](const ConvLayer& layer) { return described(plan(layer)); };
+  variant.prepare = planned(
+      plan_of, [](const ConvLayer& layer, const WindowPlan& plan, Prepared<ConvLayer>& made) {
+        const WindowBlock block = plan.block;
+        made.launch = [block](const Conv2dCall& c) { return windows(kernel_call(c), block); };
+        made.cost = [layer, block] { return window_cost(layer, block); };
+        made.bias_cost = [layer, block] { return window_bias_cost(layer, block); };
+        made.detail = [plan] { return described(plan); };
+      });
   return variant;
 }
 
@@ -69,7 +63,7 @@ Contender contender(const std::string& variant, PlanOf plan_of) {
 
 // Tiles: of a thread, and of a row of threads.
 Conv2dVariant store_bound() {
-  Conv2dVariant variant = planned(plan_one_channel);
+  Conv2dVariant variant = variant_of(plan_one_channel);
   variant.name = "store_bound";
   variant.description = "tuned: windows of up to eight outputs in registers, filters go by";
   variant.tiles = [](const ConvLayer&) {
@@ -79,7 +73,7 @@ Conv2dVariant store_bound() {
 }
 
 Conv2dVariant few_channels() {
-  Conv2dVariant variant = planned(plan_few_channels);
+  Conv2dVariant variant = variant_of(plan_few_channels);
   variant.name = "few_channels";
   variant.description = "tuned: windows of all channels in registers, filters go by";
   variant.tiles = [](const ConvLayer&) {

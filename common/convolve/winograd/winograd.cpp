@@ -2,9 +2,8 @@
 
 #include <string>
 
-#include "common/convolve/three_kernels.hpp"
+#include "common/convolve/planned.hpp"
 #include "common/convolve/winograd/plan.hpp"
-#include "common/gpus/present_gpu.hpp"
 
 namespace halo::convolve {
 
@@ -19,15 +18,11 @@ int pack_winograd_apart(const float* filters, float* packed, const LayerNumbers&
 namespace {
 
 using conv::ConvLayer;
-using LaunchApart = int (*)(const LayerCall&, const ApartDivision&);
 
 // Winograd's method as `plan` divides a layer, with blocks of these shapes.
 template <class Plan>
-Conv2dVariant variant_of(const std::string& name, const std::string& description, Plan plan,
+Conv2dVariant variant_of(const std::string& name, const std::string& description, Plan plan_on,
                          const std::vector<TileSizes>& tiles) {
-  const auto plan_of = [plan](const ConvLayer& layer) {
-    return plan(layer, gpus::present_limits());
-  };
   Conv2dVariant variant;
   variant.name = name;
   variant.source = "common/convolve/winograd/winograd.cu";
@@ -35,34 +30,24 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
   variant.plans = true;
   variant.demand = conv::Demand::transformed;
   variant.multiplies_ghosts = true;
-  variant.tiles = [tiles](const ConvLayer&) { return tiles; };
-  variant.refuses = [plan_of](const ConvLayer& layer) { return plan_of(layer).refusal; };
-  variant.packed_floats = [plan_of](const ConvLayer& layer) {
-    return plan_of(layer).packed_floats;
-  };
-  variant.pack = [plan_of](const float* filters, float* packed, const ConvLayer& layer) {
-    return pack_winograd(filters, packed, numbers_of(layer), plan_of(layer).division);
-  };
-  variant.launch = [plan_of](const Conv2dCall& c) {
-    return winograd(kernel_call(c), plan_of(c.layer).division);
-  };
-  variant.predict = [plan_of](const ConvLayer& layer) {
-    return winograd_cost(layer, plan_of(layer));
-  };
   variant.can_overlap = true;
   variant.adds_bias = true;
-  variant.predict_bias = [plan_of](const ConvLayer& layer) {
-    return winograd_bias_cost(layer, plan_of(layer));
-  };
-  variant.detail = [plan_of](const ConvLayer& layer) {
-    const WinogradPlan made = plan_of(layer);
-    const WinogradShape& shape = kWinogradShapes[made.division.shape];
-    const int parts = made.division.parts;
-    return std::to_string(shape.filters) + " filters and " + std::to_string(shape.tiles) +
-           " tiles a block, " +
-           (parts == 1 ? "" : "channels in " + std::to_string(parts) + " parts, ") +
-           std::to_string(made.shared_bytes) + " bytes on chip";
-  };
+  variant.tiles = [tiles](const ConvLayer&) { return tiles; };
+  variant.prepare = planned(
+      plan_on, [](const ConvLayer& layer, const WinogradPlan& plan, Prepared<ConvLayer>& made) {
+        made.packed_floats = plan.packed_floats;
+        launch_and_pack(layer, winograd, pack_winograd, plan.division, made);
+        made.cost = [layer, plan] { return winograd_cost(layer, plan); };
+        made.bias_cost = [layer, plan] { return winograd_bias_cost(layer, plan); };
+        made.detail = [plan] {
+          const WinogradShape& shape = kWinogradShapes[plan.division.shape];
+          const int parts = plan.division.parts;
+          return std::to_string(shape.filters) + " filters and " + std::to_string(shape.tiles) +
+                 " tiles a block, " +
+                 (parts == 1 ? "" : "channels in " + std::to_string(parts) + " parts, ") +
+                 std::to_string(plan.shared_bytes) + " bytes on chip";
+        };
+      });
   return variant;
 }
 
@@ -109,30 +94,37 @@ std::vector<Conv2dVariant> winograd_of_each_shape() {
 }
 
 Conv2dVariant winograd_apart(std::int64_t most_floats, int block) {
-  const auto plan_of = [=](const ConvLayer& layer) {
-    return plan_winograd_apart(layer, gpus::present_limits(), most_floats, block);
-  };
-  Conv2dVariant variant =
-      in_three_kernels(plan_of, pack_winograd_apart, static_cast<LaunchApart>(winograd_apart),
-                       winograd_apart_cost, winograd_apart_bias_cost);
+  Conv2dVariant variant;
   variant.name = "winograd_apart";
-  variant.plans = true;
-  variant.can_overlap = true;
   variant.source = "common/convolve/winograd/winograd_apart.cu";
   variant.description = "tuned: Winograd's method in three kernels: filters of 3 to 5 strides";
+  variant.plans = true;
   variant.demand = conv::Demand::transformed;
+  variant.multiplies_ghosts = true;
+  variant.can_overlap = true;
+  variant.adds_bias = true;
   variant.tiles = [](const ConvLayer&) {
     return std::vector<TileSizes>{{.C = kApartChannels, .K = 64, .P = 4, .Q = 4}};
   };
-  variant.detail = [plan_of](const ConvLayer& layer) {
-    const ApartPlan made = plan_of(layer);
-    const std::string images = std::to_string(made.division.images);
-    const ApartBlock& block = kApartBlocks[made.division.block];
-    return "blocks of " + std::to_string(block.filters) + " filters x " +
-           std::to_string(block.tiles) + " tiles, " + images +
-           (made.division.images == 1 ? " image" : " images") + " at a time, " +
-           std::to_string(made.workspace_floats * 4) + " bytes of temporaries";
+  const auto plan_on = [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+    return plan_winograd_apart(layer, gpu, most_floats, block);
   };
+  variant.prepare = planned(
+      plan_on, [](const ConvLayer& layer, const ApartPlan& plan, Prepared<ConvLayer>& made) {
+        made.packed_floats = plan.packed_floats;
+        made.workspace_floats = plan.workspace_floats;
+        launch_and_pack(layer, winograd_apart, pack_winograd_apart, plan.division, made);
+        made.cost = [layer, plan] { return winograd_apart_cost(layer, plan); };
+        made.bias_cost = [layer, plan] { return winograd_apart_bias_cost(layer, plan); };
+        made.detail = [plan] {
+          const std::string images = std::to_string(plan.division.images);
+          const ApartBlock& block = kApartBlocks[plan.division.block];
+          return "blocks of " + std::to_string(block.filters) + " filters x " +
+                 std::to_string(block.tiles) + " tiles, " + images +
+                 (plan.division.images == 1 ? " image" : " images") + " at a time, " +
+                 std::to_string(plan.workspace_floats * 4) + " bytes of temporaries";
+        };
+      });
   return variant;
 }
 

@@ -60,11 +60,11 @@ class Group {
       : backend_(backend), task_(task), problem_(*task.problem), datasets_(task.given) {}
 
   // The variant will be timed: there must be room for its temporaries.
-  void expect(const AnyVariant& variant) {
-    most_floats_ = std::max(most_floats_, workspace_floats(variant, problem_));
+  void expect(const AnyPrepared& variant) {
+    most_floats_ = std::max(most_floats_, variant.workspace_floats);
   }
 
-  void check(const AnyVariant& variant, Row& row) {
+  void check(const AnyPrepared& variant, Row& row) {
     tell_begin(row);
     try {
       arrays().hold(*datasets().front(), variant.layout);
@@ -73,7 +73,7 @@ class Group {
       drop();
       return;
     }
-    const auto judges = [this](const Dataset& data, const AnyVariant& judged) -> const Judge& {
+    const auto judges = [this](const Dataset& data, const About& judged) -> const Judge& {
       const std::tuple key(&data, judged.role == Role::copy, judged.demand, judged.layout);
       auto known = judges_.find(key);
       if (known == judges_.end()) known = judges_.emplace(key, judge_of(data, judged)).first;
@@ -81,7 +81,7 @@ class Group {
     };
     SavedOutputs* const saved = variant.name == task_.saved_variant ? task_.saved : nullptr;
     check_problem(variant, backend_, problem_, datasets(), judges, arrays(), row, saved);
-    if (row.check.outcome == Outcome::good && variant.detail) row.detail = variant.detail(problem_);
+    if (row.check.outcome == Outcome::good && variant.detail) row.detail = variant.detail();
     if (row.check.outcome != Outcome::bad && row.hazards.outcome != Outcome::bad) return;
     tell(variant, row);
     // What failed may have taken the device's memory with it.
@@ -99,7 +99,7 @@ class Group {
     cold_output_.reset();
   }
 
-  std::unique_ptr<Batch> batch(const AnyVariant& variant, int calls, Cache cache) {
+  std::unique_ptr<Batch> batch(const AnyPrepared& variant, int calls, Cache cache) {
     const AnyCall hot = prepared(variant);
     set_up(variant);
     if (cache == Cache::hot) return hot_batch(variant, hot, calls);
@@ -120,19 +120,18 @@ class Group {
   }
 
   // Of calls on the same arrays that may overlap.
-  std::unique_ptr<Batch> overlapped_batch(const AnyVariant& variant, int calls) {
+  std::unique_ptr<Batch> overlapped_batch(const AnyPrepared& variant, int calls) {
     AnyCall call = prepared(variant);
     call.overlaps = true;
     return hot_batch(variant, call, calls);
   }
 
-  std::unique_ptr<Batch> pack_batch(const AnyVariant& variant, int calls) {
+  std::unique_ptr<Batch> pack_batch(const AnyPrepared& variant, int calls) {
     prepared(variant);
     const float* const filters = arrays().call(variant.layout).inputs[1];
     float* const packed = packed_.at(key_of(variant))->data();
-    return backend_.batch(
-        [this, variant, filters, packed](int) { return variant.pack(filters, packed, problem_); },
-        calls);
+    return backend_.batch([variant, filters, packed](int) { return variant.pack(filters, packed); },
+                          calls);
   }
 
   // Sets of arrays that are used in turn with a cold cache; see Candidate::cold_calls.
@@ -141,7 +140,7 @@ class Group {
     return static_cast<int>((kCacheTimes * backend_.cache_bytes() + bytes - 1) / bytes);
   }
 
-  double time_with_transfers(const AnyVariant& variant) {
+  double time_with_transfers(const AnyPrepared& variant) {
     const AnyCall call = prepared(variant);
     const std::vector<KeptArray> kept = arrays().kept(variant.layout);
     // Written once before, so that no page is new to the clock.
@@ -176,11 +175,11 @@ class Group {
     RowStream::to_starter().begin(begun);
   }
   // What fails here was right with all small problems, or they were left out.
-  void tell(const AnyVariant& variant, Row& row) {
+  void tell(const AnyPrepared& variant, Row& row) {
     if (!row.check.diagnosis.smallest.empty()) return;
     constexpr std::int64_t kMostOutputs = 1 << 18;  // are looked at one by one
     const bool looks = problem_.output_size() <= kMostOutputs;
-    diagnose(variant, backend_, {attempt()}, looks, row);
+    diagnose(variant, backend_, attempt(), looks, row);
     if (task_.kind.of != DataKind::Of::ordinary || !looks) {
       row.check.diagnosis.again = command_of(row, attempt(), task_.kind);
     }
@@ -196,14 +195,14 @@ class Group {
     if (!arrays_) arrays_.emplace(backend_, problem_);
     return *arrays_;
   }
-  AnyCall prepared(const AnyVariant& variant) {
+  AnyCall prepared(const AnyPrepared& variant) {
     arrays().hold(*datasets().front(), variant.layout);
     AnyCall call = arrays().call(variant.layout);
-    if (workspace_floats(variant, problem_) > 0) {
+    if (variant.workspace_floats > 0) {
       if (!workspace_) workspace_.emplace(backend_, static_cast<std::size_t>(most_floats_));
       call.workspace = workspace_->data();
     }
-    if (const std::int64_t floats = packed_floats(variant, problem_); floats > 0) {
+    if (const std::int64_t floats = variant.packed_floats; floats > 0) {
       std::unique_ptr<Array>& packed = packed_[key_of(variant)];
       if (!packed) {
         packed = std::make_unique<Array>(backend_, static_cast<std::size_t>(floats));
@@ -213,20 +212,20 @@ class Group {
     }
     return call;
   }
-  std::unique_ptr<Batch> hot_batch(const AnyVariant& variant, const AnyCall& call, int calls) {
+  std::unique_ptr<Batch> hot_batch(const AnyPrepared& variant, const AnyCall& call, int calls) {
     return backend_.batch([variant, call](int) { return variant.launch(call); }, calls);
   }
-  void pack(const AnyVariant& variant, const float* filters, float* packed) {
-    if (variant.pack(filters, packed, problem_) != 0) {
+  void pack(const AnyPrepared& variant, const float* filters, float* packed) {
+    if (variant.pack(filters, packed) != 0) {
       throw std::runtime_error("packing the filters failed");
     }
   }
   // Which of a group's variants.
-  static std::pair<std::string, std::string> key_of(const AnyVariant& variant) {
+  static std::pair<std::string, std::string> key_of(const About& variant) {
     return {variant.source, variant.name};
   }
   // Packed filters for each set of the others; null if the variant packs none.
-  const Sets* cold_packed(const AnyVariant& variant) {
+  const Sets* cold_packed(const AnyPrepared& variant) {
     const auto hot = packed_.find(key_of(variant));
     if (hot == packed_.end()) return nullptr;
     std::unique_ptr<Sets>& sets = cold_packed_[key_of(variant)];
@@ -237,11 +236,11 @@ class Group {
     }
     return sets.get();
   }
-  void set_up(const AnyVariant& variant) {
+  void set_up(const AnyPrepared& variant) {
     if (!variant.set_up) return;
     const InputValues& given = datasets().front()->inputs().at(1);
     if (weights_.empty()) weights_ = repeated(given.values, given.size);
-    if (variant.set_up(weights_.data(), problem_) != 0) {
+    if (variant.set_up(weights_.data()) != 0) {
       throw std::runtime_error("setting the " + given.name + " failed");
     }
   }
@@ -288,10 +287,9 @@ class Group {
 };
 
 // Why this variant does not run this problem; empty if it does.
-std::string not_for(const AnyVariant& variant, const AnyProblem& problem, bool several_layouts,
+std::string not_for(const AnyPrepared& variant, const AnyProblem& problem, bool several_layouts,
                     const std::string& too_large, Backend& backend) {
-  if (!variant.unavailable.empty()) return variant.unavailable;
-  if (std::string reason = refusal(variant, problem); !reason.empty()) return reason;
+  if (!variant.refusal.empty()) return variant.refusal;
   if (!too_large.empty()) return too_large;
   const std::int64_t input = kFloat * problem.input_sizes().front();
   if (several_layouts && variant.layout != conv::Layout::nchw && !backend.observes()) {
@@ -300,8 +298,7 @@ std::string not_for(const AnyVariant& variant, const AnyProblem& problem, bool s
                                                     call_bytes(problem) + input, backend);
     if (!reason.empty()) return reason;
   }
-  const std::int64_t workspace = workspace_floats(variant, problem);
-  const std::int64_t packed = packed_floats(variant, problem);
+  const std::int64_t workspace = variant.workspace_floats, packed = variant.packed_floats;
   if (workspace + packed == 0) return {};
   return too_large_for_memory(
       (workspace > 0 ? "its workspace for " : "its packed filters for ") + problem.describe(), 0,
@@ -337,8 +334,7 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
   const auto group = std::make_shared<Group>(backend, task);
   for (const auto& [stage, chooser, tried, lines] : entries) {
     // Beyond its trials it is what it chose for this problem.
-    const bool is_taken = chooser.chosen && refusal(chooser, problem).empty();
-    const AnyVariant variant = is_taken ? chosen(chooser, problem) : chooser;
+    const AnyPrepared variant = chooser.prepared(problem);
     Candidate candidate;
     Row& row = candidate.row;
     row.stage = stage;
@@ -355,14 +351,13 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
       row.problem.emplace_back("channels", static_cast<std::int64_t>(task.given.size()));
     }
     if (task.given.empty()) {
-      row.published =
-          variant.published ? variant.published(problem) : problem.published(variant.task);
+      row.published = variant.published ? variant.published() : problem.published(variant.task);
     }
     row.time.reason = backend.no_time_reason();
     const std::string reason = not_for(variant, problem, layouts.size() > 1, too_large, backend);
     if (reason.empty()) {
       group->expect(variant);
-      if (chooser.runs_as) row.runs_as = chooser.runs_as(problem);
+      if (variant.runs_as) row.runs_as = variant.runs_as();
       row.chooses_from = chooser.chooses_from;
     }
     // A copy computes nothing; a library is judged on the problem that it is timed on.
@@ -391,7 +386,7 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
       candidate.batch = [group, variant = variant](int calls, Cache cache) {
         return group->batch(variant, calls, cache);
       };
-      if (packed_floats(variant, problem) > 0) {
+      if (variant.packed_floats > 0) {
         candidate.pack_batch = [group, variant = variant](int calls) {
           return group->pack_batch(variant, calls);
         };
@@ -403,11 +398,7 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
       }
       candidate.drop = [group] { group->drop(); };
       if (task.cold) candidate.cold_calls = [group] { return group->cold_sets(); };
-      if (variant.detail) {
-        candidate.detail = [variant = variant, known = task.problem] {
-          return variant.detail(*known);
-        };
-      }
+      candidate.detail = variant.detail;
       if (backend.has_transfers() && task.transfers && variant.role == Role::variant) {
         candidate.time_with_transfers = [group, variant = variant] {
           return group->time_with_transfers(variant);

@@ -15,13 +15,13 @@ namespace halo {
 namespace {
 
 // Whether the variant is tried with this kind.
-bool suits(const DataKind& kind, const AnyVariant& variant, const AnyProblem& problem) {
+bool suits(const DataKind& kind, const AnyPrepared& variant) {
   switch (kind.of) {
     case DataKind::Of::exact:
       // Whole numbers come out exactly only where nothing but sums of products is computed.
       return variant.demand == conv::Demand::bounded;
     case DataKind::Of::edges:
-      return !variant.differs || variant.differs(problem).empty();
+      return !variant.differs || variant.differs().empty();
     case DataKind::Of::promised:
       return variant.role == Role::variant && variant.demand == conv::Demand::bounded &&
              (kind.number == 1 || (kind.number == 3) == variant.multiplies_ghosts);
@@ -31,7 +31,7 @@ bool suits(const DataKind& kind, const AnyVariant& variant, const AnyProblem& pr
 }
 
 // One launch on the data. `where`: the problem, in words.
-bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
+bool try_once(const AnyPrepared& variant, Backend& backend, const AnyProblem& problem,
               const std::string& where, const Dataset& data,
               const std::function<const Judge&()>& judge, ProblemArrays& arrays, Row& row,
               Observation& seen, std::vector<float>* outputs = nullptr) {
@@ -39,15 +39,15 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
   AnyCall call = arrays.call(variant.layout);
   // Of exactly the size that was asked for, so that a write beyond it shows.
   std::optional<Array> workspace;
-  if (const std::int64_t floats = workspace_floats(variant, problem); floats > 0) {
+  if (const std::int64_t floats = variant.workspace_floats; floats > 0) {
     workspace.emplace(backend, static_cast<std::size_t>(floats));
     call.workspace = workspace->data();
   }
   Verified verified;
-  if (const std::int64_t floats = packed_floats(variant, problem); floats > 0) {
+  if (const std::int64_t floats = variant.packed_floats; floats > 0) {
     verified.packed = &arrays.packed(floats);
     call.packed = verified.packed->data();
-    verified.pack = [&] { return variant.pack(call.inputs[1], verified.packed->data(), problem); };
+    verified.pack = [&] { return variant.pack(call.inputs[1], verified.packed->data()); };
   }
   verified.where = where;
   verified.source = variant.source;
@@ -61,7 +61,7 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
     verified.set_up_name = "setting the " + given.name;
     verified.set_up = [&] {
       int error = 0;
-      if (weights->reads_beyond([&] { error = variant.set_up(weights->data(), problem); })) {
+      if (weights->reads_beyond([&] { error = variant.set_up(weights->data()); })) {
         verified.set_up_misread = given.name;
       }
       return error;
@@ -70,7 +70,7 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
   verified.launch = [&] { return variant.launch(call); };
   if (variant.role == Role::peer || variant.role == Role::beside) {
     verified.unsupported = [&] {
-      return variant.detail ? variant.detail(problem) : "it does not support this problem";
+      return variant.detail ? variant.detail() : "it does not support this problem";
     };
   }
   verified.judge = [&](std::size_t first, std::span<const float> cells) {
@@ -92,7 +92,7 @@ bool try_once(const AnyVariant& variant, Backend& backend, const AnyProblem& pro
 // Calls that may begin before the ones before them have ended: each reads what the last wrote. They must
 // leave what the same calls leave one after the other, bit for bit. (The simulator's do, but it finds what one
 // touches that an earlier one may not be done with.) `where`: the problem, in words. False if the device failed.
-bool try_overlapped(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
+bool try_overlapped(const AnyPrepared& variant, Backend& backend, const AnyProblem& problem,
                     const std::string& where, ProblemArrays& arrays, Row& row) {
   const int calls = backend.observes() ? 3 : 6;
   constexpr std::size_t kMostCells = std::size_t{1}
@@ -103,7 +103,7 @@ bool try_overlapped(const AnyVariant& variant, Backend& backend, const AnyProble
   std::vector<float> cells(std::max(inputs, outputs), 0.0f);
   arrays.kept(variant.layout).front().array->read(std::span(cells).first(inputs));
   std::optional<Array> workspace;
-  if (const std::int64_t floats = workspace_floats(variant, problem); floats > 0) {
+  if (const std::int64_t floats = variant.workspace_floats; floats > 0) {
     workspace.emplace(backend, static_cast<std::size_t>(floats));
   }
   // Both are inputs and outputs in turn.
@@ -114,7 +114,7 @@ bool try_overlapped(const AnyVariant& variant, Backend& backend, const AnyProble
     for (Array& turn : turns) turn.write(cells);
     Observation seen = backend.run([&] {
       AnyCall call = arrays.call(variant.layout);
-      if (const std::int64_t floats = packed_floats(variant, problem); floats > 0) {
+      if (const std::int64_t floats = variant.packed_floats; floats > 0) {
         call.packed = arrays.packed(floats).data();
       }
       if (workspace) call.workspace = workspace->data();
@@ -147,12 +147,12 @@ bool try_overlapped(const AnyVariant& variant, Backend& backend, const AnyProble
 
 // A launch of a trial that is not what was predicted. One that is says nothing yet. `predicted` is kept
 // for the problem's other data, which cost the same.
-void require_traffic(const AnyVariant& variant, const Backend& backend, const AnyProblem& problem,
+void require_traffic(const AnyPrepared& variant, const Backend& backend, const AnyProblem& problem,
                      const std::string& where, const Observation& seen,
                      std::optional<Cost>& predicted, Row& row) {
-  if (!backend.not_counted().empty() || !variant.predict) return;
+  if (!backend.not_counted().empty() || !variant.cost) return;
   if (!seen.error.empty() || row.traffic.outcome == Outcome::bad) return;
-  if (!predicted) predicted = variant.predict(problem);
+  if (!predicted) predicted = variant.cost();
   if (as_predicted(seen.cost, *predicted)) return;
   compare_traffic(
       backend, true, [&] { return *predicted; }, {seen},
@@ -196,12 +196,13 @@ class Verdict {
 
 }  // namespace
 
-void diagnose(const AnyVariant& chooser, Backend& backend, const std::vector<Attempt>& attempts,
-              bool alive, Row& row) {
-  const AnyVariant variant = chosen(chooser, *attempts.front().problem);
-  const auto fits = [&](const DataKind& kind) {
-    return suits(kind, variant, *attempts.front().problem);
-  };
+namespace {
+
+// `ready`: the variant, for the problem of an attempt.
+void diagnose(const std::function<AnyPrepared(const Attempt&)>& ready, Backend& backend,
+              const std::vector<Attempt>& attempts, bool alive, Row& row) {
+  const AnyPrepared variant = ready(attempts.front());
+  const auto fits = [&](const DataKind& kind) { return suits(kind, variant); };
   Rerun rerun;
   if (alive) {
     rerun = [&](const Attempt& attempt, const Dataset& data, Row& once,
@@ -209,8 +210,7 @@ void diagnose(const AnyVariant& chooser, Backend& backend, const std::vector<Att
       const AnyProblem& problem = *attempt.problem;
       std::optional<TinyGpu> tiny;
       if (attempt.on == TrialOn::tiny_gpu) tiny.emplace(backend);
-      const AnyVariant tried =
-          chosen(tiny && chooser.limited ? *chooser.limited : chooser, problem);
+      const AnyPrepared tried = ready(attempt);
       std::optional<Judge> judge;
       const auto judged = [&]() -> const Judge& {
         if (!judge) judge = judge_of(data, tried);
@@ -225,6 +225,22 @@ void diagnose(const AnyVariant& chooser, Backend& backend, const std::vector<Att
     };
   }
   diagnose(variant, attempts, fits, rerun, row);
+}
+
+}  // namespace
+
+void diagnose(const AnyVariant& variant, Backend& backend, const std::vector<Attempt>& attempts,
+              bool alive, Row& row) {
+  const auto ready = [&](const Attempt& attempt) {
+    const bool is_limited = attempt.on == TrialOn::tiny_gpu && variant.limited;
+    return (is_limited ? *variant.limited : variant).prepared(*attempt.problem);
+  };
+  diagnose(ready, backend, attempts, alive, row);
+}
+
+void diagnose(const AnyPrepared& variant, Backend& backend, const Attempt& attempt, bool alive,
+              Row& row) {
+  diagnose([&](const Attempt&) { return variant; }, backend, {attempt}, alive, row);
 }
 
 conv::Demand demand_of(Arithmetic arithmetic) {
@@ -245,24 +261,9 @@ conv::Demand demand_of(Arithmetic arithmetic) {
   return conv::Demand::bounded;
 }
 
-Judge judge_of(const Dataset& data, const AnyVariant& variant) {
+Judge judge_of(const Dataset& data, const About& variant) {
   if (variant.role == Role::copy) return data.judge_copy();
   return data.judge(variant.layout, data.exact() ? conv::Demand::exact : variant.demand);
-}
-
-std::string refusal(const AnyVariant& variant, const AnyProblem& problem) {
-  if (variant.role == Role::copy && problem.input_sizes().front() != problem.output_size()) {
-    return "input and output differ in size: no copy of one onto the other moves as much";
-  }
-  return variant.refuses ? variant.refuses(problem) : "";
-}
-
-std::int64_t workspace_floats(const AnyVariant& variant, const AnyProblem& problem) {
-  return variant.workspace_floats ? variant.workspace_floats(problem) : 0;
-}
-
-std::int64_t packed_floats(const AnyVariant& variant, const AnyProblem& problem) {
-  return variant.packed_floats ? variant.packed_floats(problem) : 0;
 }
 
 ProblemArrays::ProblemArrays(Backend& backend, const AnyProblem& problem)
@@ -308,7 +309,7 @@ std::vector<KeptArray> ProblemArrays::kept(conv::Layout layout) {
 }
 
 AnyCall ProblemArrays::call(conv::Layout layout) {
-  AnyCall call{problem_, {first(layout).data()}, output_.data(), nullptr};
+  AnyCall call{{first(layout).data()}, output_.data()};
   for (std::size_t i = 0; i < others_.size(); ++i) call.inputs.at(i + 1) = others_[i]->data();
   return call;
 }
@@ -329,8 +330,8 @@ namespace {
 bool try_problem(const AnyVariant& chooser, Backend& backend, const AnyProblem& problem,
                  const std::string& where, std::uint64_t seed, bool may_overlap, bool may_add_bias,
                  Row& row) {
-  if (!refusal(chooser, problem).empty()) return true;
-  const AnyVariant variant = chosen(chooser, problem);
+  const AnyPrepared variant = chooser.prepared(problem);
+  if (!variant.refusal.empty()) return true;
   const int shapes = row.check.shapes;
   std::optional<Cost> predicted;
   try {
@@ -339,7 +340,7 @@ bool try_problem(const AnyVariant& chooser, Backend& backend, const AnyProblem& 
     ProblemArrays arrays(backend, problem);
     std::vector<DatasetPtr> all;  // as long as the arrays, which know them by their address too
     for (const DataKind& kind : problem.kinds()) {
-      if (!suits(kind, variant, problem)) continue;
+      if (!suits(kind, variant)) continue;
       const DatasetPtr data = all.emplace_back(problem.data(kind, seed));
       std::optional<Judge> judge;
       const auto judged = [&]() -> const Judge& {
@@ -436,10 +437,9 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
   if (!attempts.empty()) diagnose(variant, backend, attempts, usable && may_repeat, row);
 }
 
-void check_problem(const AnyVariant& chooser, Backend& backend, const AnyProblem& problem,
+void check_problem(const AnyPrepared& variant, Backend& backend, const AnyProblem& problem,
                    const std::vector<DatasetPtr>& datasets, const Judges& judges,
                    ProblemArrays& arrays, Row& row, SavedOutputs* outputs) {
-  const AnyVariant variant = chosen(chooser, problem);
   std::vector<Observation> all;
   bool alive = true;
   try {
@@ -465,11 +465,9 @@ void check_problem(const AnyVariant& chooser, Backend& backend, const AnyProblem
   }
   if (!alive) repair(backend, row);
   settle(backend, row);
-  std::function<Cost()> predict;
-  if (variant.predict) predict = [&] { return variant.predict(problem); };
   const Traffic of_trials = row.traffic;
-  compare_traffic(backend, alive, predict, all, static_cast<double>(problem.computed_outputs()),
-                  problem.describe(), row);
+  compare_traffic(backend, alive, variant.cost, all,
+                  static_cast<double>(problem.computed_outputs()), problem.describe(), row);
   // What differs in a trial only is shown as it was there.
   if (of_trials.outcome == Outcome::bad && row.traffic.outcome != Outcome::bad) {
     row.traffic = of_trials;
@@ -486,13 +484,14 @@ void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem
   try {
     if (datasets.empty()) datasets.push_back(problem.data({}, seed));
     std::map<const Dataset*, Judge> known;
-    const auto judges = [&](const Dataset& data, const AnyVariant& judged) -> const Judge& {
+    const auto judges = [&](const Dataset& data, const About& judged) -> const Judge& {
       const auto found = known.find(&data);
       if (found != known.end()) return found->second;
       return known.emplace(&data, judge_of(data, judged)).first->second;
     };
     ProblemArrays arrays(backend, problem);
-    check_problem(variant, backend, problem, datasets, judges, arrays, row, outputs);
+    check_problem(variant.prepared(problem), backend, problem, datasets, judges, arrays, row,
+                  outputs);
   } catch (const std::runtime_error& error) {
     add_failure(row.check, problem.describe(), error.what());
     repair(backend, row);

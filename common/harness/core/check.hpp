@@ -62,19 +62,23 @@ void check_trials(const AnyVariant& variant, Backend& backend, const std::vector
 // Fills the row's diagnosis from what the variant was tried with. `alive`: it may be launched again.
 void diagnose(const AnyVariant& variant, Backend& backend, const std::vector<Attempt>& attempts,
               bool alive, Row& row);
+// The same of one that is ready for the only problem.
+void diagnose(const AnyPrepared& variant, Backend& backend, const Attempt& attempt, bool alive,
+              Row& row);
 
 // How this variant's outputs are judged. Keeps a view of the data.
-Judge judge_of(const Dataset& data, const AnyVariant& variant);
+Judge judge_of(const Dataset& data, const About& variant);
 
 // Judges that somebody else keeps, so that its references are computed once for all variants.
-using Judges = std::function<const Judge&(const Dataset&, const AnyVariant&)>;
+using Judges = std::function<const Judge&(const Dataset&, const About&)>;
 
 // Runs the variant once on each of the datasets, adds to check and hazards, and fills traffic.
 // `outputs` gets the results if it is not null.
-void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
+void check_problem(const AnyPrepared& variant, Backend& backend, const AnyProblem& problem,
                    const std::vector<DatasetPtr>& datasets, const Judges& judges,
                    ProblemArrays& arrays, Row& row, SavedOutputs* outputs = nullptr);
-// The same with arrays and judges of its own; without datasets on ordinary data from the seed.
+// The same, of a variant that takes the problem, with arrays and judges of its own; without datasets on ordinary data
+// from the seed.
 void check_problem(const AnyVariant& variant, Backend& backend, const AnyProblem& problem,
                    std::uint64_t seed, Row& row, std::vector<DatasetPtr> datasets = {},
                    SavedOutputs* outputs = nullptr);

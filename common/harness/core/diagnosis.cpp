@@ -69,7 +69,7 @@ std::optional<conv::WrongOutputs> judged(const AnyProblem& problem, const Judge&
   return all;
 }
 
-void tell_numbers(const AnyVariant& variant, const AnyProblem& problem, const Dataset& data,
+void tell_numbers(const About& variant, const AnyProblem& problem, const Dataset& data,
                   std::vector<float> outputs, Diagnosis& diagnosis) {
   if (outputs.size() != static_cast<std::size_t>(problem.output_size()) ||
       outputs.size() > kMostCells) {
@@ -249,7 +249,7 @@ void tell_begin(const Row& row, const std::string& problem, const std::string& a
   RowStream::to_starter().begin(begun);
 }
 
-void diagnose(const AnyVariant& variant, const std::vector<Attempt>& attempts,
+void diagnose(const About& variant, const std::vector<Attempt>& attempts,
               const std::function<bool(const DataKind&)>& suits, const Rerun& rerun, Row& row) {
   const Attempt* smallest = nullptr;
   Diagnosis diagnosis;

@@ -48,7 +48,7 @@ using Rerun = std::function<void(const Attempt& attempt, const Dataset& data, Ro
 
 // Fills row.check.diagnosis, if an attempt is wrong. The smallest is run again with each kind of data until
 // it fails; where nothing is to be launched any more, `rerun` is empty.
-void diagnose(const AnyVariant& variant, const std::vector<Attempt>& attempts,
+void diagnose(const About& variant, const std::vector<Attempt>& attempts,
               const std::function<bool(const DataKind&)>& suits, const Rerun& rerun, Row& row);
 
 }  // namespace halo

@@ -94,7 +94,7 @@ std::vector<Entry> choose_variants(const std::vector<AnyStage>& stages,
     for (const AnyVariant& variant : stage.variants) {
       Entry& entry = chosen.emplace_back(Entry{stage.name, variant});
       // One that only chooses another has no kernel of its own.
-      if (variant.role != Role::variant || variant.runs_as) continue;
+      if (variant.role != Role::variant || !variant.chooses_from.empty()) continue;
       const auto same_source = [&](const AnyVariant& other) {
         return other.source == variant.source;
       };
@@ -148,7 +148,7 @@ void print_plans(const std::vector<AnyStage>& stages, const ProgramWork& work,
     for (const Job& job : work.jobs) {
       const AnyProblem& problem = *job.task.problem;
       const auto takes = [&](const AnyVariant& variant) {
-        return refusal(variant, problem).empty();
+        return variant.prepared(problem).refusal.empty();
       };
       if (!work.named && std::none_of(stage.variants.begin(), stage.variants.end(), takes)) {
         continue;

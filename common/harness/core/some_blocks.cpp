@@ -22,12 +22,13 @@ constexpr std::int64_t kManyOutputs = 500;
 constexpr std::int64_t kMostOutputs = 12'000;
 
 // Of two launches the second reads what all blocks of the first have written.
-std::string why_not(const AnyVariant& variant, const AnyProblem& problem) {
+std::string why_not(const AnyPrepared& variant) {
+  if (!variant.refusal.empty()) return variant.refusal;
   if (variant.role != Role::variant) return "it is no kernel of ours";
   if (variant.demand != conv::Demand::bounded && variant.demand != conv::Demand::exp2) {
     return "of single outputs only the bound of plain float arithmetic is computed";
   }
-  if (workspace_floats(variant, problem) > 0) {
+  if (variant.workspace_floats > 0) {
     return "a few blocks do not fill the temporaries that others read";
   }
   return {};
@@ -113,11 +114,8 @@ bool try_some_blocks(const AnyVariant& chooser, Backend& backend, const AnyProbl
   if (kSparsePeriod % static_cast<std::int64_t>(backend.sparse_floats()) != 0) {
     return not_tried("this machine's pages are too large");
   }
-  if (const std::string reason = refusal(chooser, problem); !reason.empty()) {
-    return not_tried(reason);
-  }
-  const AnyVariant variant = chosen(chooser, problem);
-  if (const std::string reason = why_not(variant, problem); !reason.empty()) {
+  const AnyPrepared variant = chooser.prepared(problem);
+  if (const std::string reason = why_not(variant); !reason.empty()) {
     return not_tried(reason);
   }
   const DatasetPtr data = problem.data({DataKind::Of::sparse}, seed);
@@ -132,18 +130,18 @@ bool try_some_blocks(const AnyVariant& chooser, Backend& backend, const AnyProbl
   } catch (const std::runtime_error& error) {
     return not_tried(error.what());
   }
-  AnyCall call{problem, {}, output->data(), nullptr};
+  AnyCall call{{}, output->data()};
   for (std::size_t i = 0; i < arrays.size(); ++i) call.inputs.at(i) = arrays[i]->data();
   // A few blocks would not pack them all: they are packed before, and must be few.
   std::optional<Array> packed;
-  if (const std::int64_t floats = packed_floats(variant, problem); floats > 0) {
+  if (const std::int64_t floats = variant.packed_floats; floats > 0) {
     if (floats > kSparsePeriod || inputs.at(1).size > kSparsePeriod) {
       return not_tried("it has too many filters to pack");
     }
     packed.emplace(backend, static_cast<std::size_t>(floats));
     call.packed = packed->data();
     const Observation packing =
-        backend.run([&] { return variant.pack(call.inputs[1], packed->data(), problem); });
+        backend.run([&] { return variant.pack(call.inputs[1], packed->data()); });
     if (!packing.error.empty()) {
       add_failure(row.check, name + ", packing its filters", packing.error);
       return false;
@@ -176,7 +174,7 @@ bool try_some_blocks(const AnyVariant& chooser, Backend& backend, const AnyProbl
   if (variant.set_up) {
     weights.emplace(inputs.at(1).values, static_cast<std::size_t>(inputs.at(1).size));
     verified.set_up_name = "setting the " + inputs.at(1).name;
-    verified.set_up = [&] { return variant.set_up(weights->data(), problem); };
+    verified.set_up = [&] { return variant.set_up(weights->data()); };
   }
   verified.packed = packed ? &*packed : nullptr;
   verified.launch = launch;

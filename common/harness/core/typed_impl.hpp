@@ -42,67 +42,36 @@ std::vector<AnyTrial> all_erased(const std::vector<Trial<Given>>& trials) {
   return all;
 }
 
-// A function of a problem, or none.
-template <class Given, class Result>
-std::function<Result(const AnyProblem&)> erased_function(
-    const std::function<Result(const Given&)>& of) {
-  if (!of) return {};
-  return [of](const AnyProblem& problem) { return of(typed<Given>(problem)); };
+template <class Given>
+AnyPrepared erased(const Prepared<Given>& prepared, const Given& problem, bool has_bias) {
+  AnyPrepared any{prepared, prepared.pack, {}};
+  if (prepared.launch) {
+    any.launch = [launch = prepared.launch, problem](const AnyCall& call) {
+      return launch(call_of(problem, call));
+    };
+  }
+  if (has_bias && any.cost && any.bias_cost) {
+    any.cost = [cost = prepared.cost, of_bias = prepared.bias_cost] {
+      Cost both = cost();
+      both.add(of_bias());
+      return both;
+    };
+  }
+  return any;
 }
 
 template <class Given>
 AnyVariant erased(const Variant<Given>& variant) {
-  AnyVariant any;
-  any.name = variant.name;
-  any.source = variant.source;
-  any.description = variant.description;
-  any.task = variant.task;
-  any.role = variant.role;
-  any.launch = [launch = variant.launch](const AnyCall& call) {
-    return launch(call_of(typed<Given>(call.problem), call));
+  AnyVariant any{variant, {}, {}, {}};
+  any.prepared = [variant](const AnyProblem& problem) {
+    AnyPrepared made =
+        erased(variant.prepared(typed<Given>(problem)), typed<Given>(problem), problem.has_bias());
+    if (variant.role == Role::copy && problem.input_sizes().front() != problem.output_size()) {
+      made.refusal = "input and output differ in size: no copy of one onto the other moves as much";
+    }
+    return made;
   };
-  any.layout = variant.layout;
-  any.refuses = [variant](const AnyProblem& problem) {
-    return refusal(variant, typed<Given>(problem));
-  };
-  if (variant.set_up) {
-    any.set_up = [set_up = variant.set_up](const float* weights, const AnyProblem& problem) {
-      return set_up(weights, typed<Given>(problem));
-    };
-  }
-  any.workspace_floats = erased_function(variant.workspace_floats);
-  any.packed_floats = erased_function(variant.packed_floats);
-  if (variant.pack) {
-    any.pack = [pack = variant.pack](const float* filters, float* packed,
-                                     const AnyProblem& problem) {
-      return pack(filters, packed, typed<Given>(problem));
-    };
-  }
-  any.can_overlap = variant.can_overlap;
-  any.adds_bias = variant.adds_bias;
-  if (variant.predict) {
-    any.predict = [predict = variant.predict,
-                   predict_bias = variant.predict_bias](const AnyProblem& problem) {
-      Cost cost = predict(typed<Given>(problem));
-      if (problem.has_bias() && predict_bias) cost.add(predict_bias(typed<Given>(problem)));
-      return cost;
-    };
-  }
-  any.unavailable = variant.unavailable;
-  any.version = variant.version;
-  any.demand = variant.demand;
-  any.detail = erased_function(variant.detail);
-  any.differs = erased_function(variant.differs);
-  any.runs_as = erased_function(variant.runs_as);
-  any.chooses_from = variant.chooses_from;
-  if (variant.chosen) {
-    any.chosen = [chosen = variant.chosen](const AnyProblem& problem) {
-      return erased(chosen(typed<Given>(problem)));
-    };
-  }
-  any.published = erased_function(variant.published);
   if (variant.limited) any.limited = std::make_shared<const AnyVariant>(erased(*variant.limited));
-  any.multiplies_ghosts = variant.multiplies_ghosts;
   any.trials = [variant](std::uint64_t seed) { return all_erased(trials(variant, seed)); };
   return any;
 }

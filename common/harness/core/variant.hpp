@@ -37,59 +37,103 @@ struct CallOf {
 template <class Given>
 using Call = typename CallOf<Given>::Type;
 
-template <class Given>
-struct Variant {
+// What a variant is, whatever the problem.
+struct About {
   std::string name;         // tiled
   std::string source;       // stages/10_layout_transform/2_tiled.cu
   std::string description;  // one line for --list
   int task = 0;             // the BU report's task id; 0 if it has none
   // copy: writes its input to its output as it is. It runs where the two are of one size.
   Role role = Role::variant;
-
-  // Launches, and returns the CUDA error code of the launches (0: none). Need not wait.
-  std::function<int(const Call<Given>&)> launch;
-
   // The layout of input and output, where the problem leaves that open (2D convolution, pooling). The
   // harness arranges the input and reads the output so; filters stay [K][C][R][S].
   conv::Layout layout = conv::Layout::nchw;
-
-  // Why this variant does not take this problem, as the end of a sentence: "it is made for one
-  // channel". Empty text: it takes it. An empty function: it takes all.
-  std::function<std::string(const Given&)> refuses;
-  // Of convolutions: layers with groups or dilation come to `refuses` too; without this none of them is taken.
-  bool takes_groups_and_dilation = false;
-
-  // For a variant that keeps mask or filters elsewhere (constant memory): takes all of them from host
-  // memory before the launches that use them. Other variants of the stage are set up for the same
-  // problem before these run: what they set must do no harm. Returns a CUDA error code. May be empty.
-  std::function<int(const float* weights, const Given&)> set_up;
-
-  // Temporaries that a call needs, of this many floats: what they hold before it is anybody's (poison,
-  // in checks). Empty: none.
-  std::function<std::int64_t(const Given&)> workspace_floats;
-
-  // For a variant that reads its filters in an order of its own: makes packed[packed_floats] of them, both
-  // in the backend's memory, once for any number of calls (LayerKernel::pack). Of families whose second
-  // input are filters. Both functions or neither; 0 floats: not for this problem.
-  std::function<std::int64_t(const Given&)> packed_floats;
-  std::function<int(const float* filters, float* packed, const Given&)> pack;
-
   // A launch may begin before the one before it in the stream has ended (LayerKernel::can_overlap).
   bool can_overlap = false;
-
   // Of convolutions: calls may bring a bias and ask for ReLU (LayerKernel::adds_bias).
   bool adds_bias = false;
-
-  // What one call must cost, all its kernels together: the simulator counts it. Empty of what it does not run.
-  std::function<Cost(const Given&)> predict;
-  // What a call with a bias and ReLU costs more; where it adds_bias.
-  std::function<Cost(const Given&)> predict_bias;
-
-  // What it works on at a time, for a problem like this one: it is tried with problems round it.
-  std::function<std::vector<TileSizes>(const Given&)> tiles;
+  // Of convolutions: layers with groups or dilation come to it too; without this it refuses them all.
+  bool takes_groups_and_dilation = false;
   // It may multiply the zeros that stand for ghost cells: an infinite tap over one then gives NaN. Else
   // ghost cells add nothing, whatever the tap.
   bool multiplies_ghosts = false;
+  // How the outputs of a convolution are judged: within the bound of a sum of products, or with what a
+  // transform (Winograd, FFT) adds.
+  conv::Demand demand = conv::Demand::bounded;
+  std::string unavailable;  // not empty: this build or backend cannot run it, and why
+  std::string version;      // of a library: its name and version, "cuDNN 9.14.0". May be empty.
+  // For a variant that only chooses another of its stage: the names of those it chooses from.
+  std::vector<std::string> chooses_from;
+};
+
+// A variant made ready for one problem: whatever it plans is planned, once. What it is itself stands here too: one
+// that chooses another is what it chose, under its own name. Any function may be empty, but for the launch of one that
+// takes the problem. What depends on how arrays are handed over is in Prepared, AnyPrepared and network::Kernel.
+struct Preparation : About {
+  // Why the variant does not take the problem, as the end of a sentence: "it is made for one channel". Empty: it
+  // takes it. Else nothing below counts, but what was published.
+  std::string refusal;
+
+  // For a variant that keeps mask or filters elsewhere (constant memory): takes all of them from host
+  // memory before the launches that use them. Other variants of the stage are set up for the same
+  // problem before these run: what they set must do no harm. Returns a CUDA error code.
+  std::function<int(const float* weights)> set_up;
+
+  // Temporaries that a call needs, of this many floats: what they hold before it is anybody's (poison,
+  // in checks).
+  std::int64_t workspace_floats = 0;
+
+  // Of a variant that reads its filters in an order of its own: the floats that `pack` writes. 0: there is nothing to
+  // pack.
+  std::int64_t packed_floats = 0;
+
+  // What one call must cost, all its kernels together: the simulator counts it. Empty of what it does not run.
+  std::function<Cost()> cost;
+  // What a call with a bias and ReLU costs more; where it adds_bias.
+  std::function<Cost()> bias_cost;
+
+  // After its launches: what was chosen inside (a library's algorithm, the division of the work), for
+  // the row.
+  std::function<std::string()> detail;
+
+  // Of a library, after a launch: how it differs from the mathematics with inputs at the edges of
+  // float, which it does not document. Not empty: it is judged with ordinary numbers only, and its
+  // detail says so.
+  std::function<std::string()> differs;
+
+  // The name of the variant that was chosen.
+  std::function<std::string()> runs_as;
+
+  // What the source of this variant printed for the problem.
+  std::function<Published()> published;
+};
+
+using Pack = std::function<int(const float* filters, float* packed)>;
+
+template <class Given>
+struct Prepared : Preparation {
+  // Of families whose second input are filters: makes packed[packed_floats] of them, both in the backend's memory,
+  // once for any number of calls (LayerKernel::pack).
+  Pack pack;
+  // Launches, and returns the CUDA error code of the launches (0: none). Need not wait.
+  std::function<int(const Call<Given>&)> launch;
+};
+
+// Why no variant of the problem's family that says no more of itself takes the problem; a family may have its own.
+template <class Given>
+std::string refusal_of_family(const About&, const Given&) {
+  return {};
+}
+
+template <class Given>
+struct Variant : About {
+  // All that is so for one problem. What it leaves out of About is the variant's.
+  std::function<Prepared<Given>(const Given&)> prepare = [](const Given&) {
+    return Prepared<Given>();
+  };
+
+  // What it works on at a time, for a problem like this one: it is tried with problems round it.
+  std::function<std::vector<TileSizes>(const Given&)> tiles;
   // It asks the present device for what its launch, its prediction and its refusals go by: it is tried on
   // a tiny GPU as well, where small problems are divided as large ones are elsewhere.
   bool plans = false;
@@ -97,33 +141,40 @@ struct Variant {
   // place. Null: it has no limits of its own.
   std::shared_ptr<const Variant> limited;
 
-  std::string unavailable;  // not empty: this build or backend cannot run it, and why
-  std::string version;      // of a library: its name and version, "cuDNN 9.14.0". May be empty.
+  // Of a problem: the variant, ready to run it. One that is unavailable refuses them all.
+  Prepared<Given> prepared(const Given& problem) const {
+    Prepared<Given> made;
+    made.refusal = unavailable.empty() ? refusal_of_family(*this, problem) : unavailable;
+    if (made.refusal.empty()) made = prepare(problem);
+    if (made.name.empty()) static_cast<About&>(made) = *this;
+    return made;
+  }
 
-  // How the outputs of a convolution are judged: within the bound of a sum of products, or with what a
-  // transform (Winograd, FFT) adds.
-  conv::Demand demand = conv::Demand::bounded;
-
-  // After its launches: what was chosen inside (a library's algorithm, the division of the work), for
-  // the row. May be empty.
-  std::function<std::string(const Given&)> detail;
-
-  // Of a library, after a launch: how it differs from the mathematics with inputs at the edges of
-  // float, which it does not document. Not empty: it is judged with ordinary numbers only, and its
-  // detail says so. May be empty.
-  std::function<std::string(const Given&)> differs;
-
-  // For a variant that only chooses another of its stage: the name of the one it chose, and those it
-  // chooses from. May be empty.
-  std::function<std::string(const Given&)> runs_as;
-  std::vector<std::string> chooses_from;
-
-  // The one it chose, under its own name: by what that one promises (its demand, its costs) it is judged. Of
-  // a problem that it takes. May be empty, where all of them promise the same.
-  std::function<Variant(const Given&)> chosen;
-
-  // What the source of this variant printed for the problem. May be empty.
-  std::function<Published(const Given&)> published;
+  // From now on `more` adds to what is prepared for a problem that is not refused.
+  void also(std::function<void(const Given&, Prepared<Given>&)> more) {
+    prepare = [before = prepare, more = std::move(more)](const Given& problem) {
+      Prepared<Given> made = before(problem);
+      if (made.refusal.empty()) more(problem, made);
+      return made;
+    };
+  }
+  // What needs no plan: the launch, what a call must cost, the detail, why a problem is refused.
+  void launches(std::function<int(const Call<Given>&)> launch) {
+    also([launch = std::move(launch)](const Given&, auto& made) { made.launch = launch; });
+  }
+  void must_cost(std::function<Cost(const Given&)> predict) {
+    also([predict = std::move(predict)](const Given& problem, auto& made) {
+      made.cost = [predict, problem] { return predict(problem); };
+    });
+  }
+  void tells(std::function<std::string(const Given&)> detail) {
+    also([detail = std::move(detail)](const Given& problem, auto& made) {
+      made.detail = [detail, problem] { return detail(problem); };
+    });
+  }
+  void refuses(std::function<std::string(const Given&)> why) {
+    also([why = std::move(why)](const Given& problem, auto& made) { made.refusal = why(problem); });
+  }
 };
 
 template <class Given>
@@ -196,18 +247,17 @@ conv::Demand demand_of(Arithmetic arithmetic);
 // Why the variant does not take the problem; empty if it does.
 template <class Given>
 std::string refusal(const Variant<Given>& variant, const Given& problem) {
-  return variant.refuses ? variant.refuses(problem) : "";
+  return variant.prepared(problem).refusal;
 }
 
 // ---- With their types forgotten. Every problem that a variant meets is of its own family. ----
 
 constexpr std::size_t kMostInputs = 4;
 struct AnyCall {
-  const AnyProblem& problem;
   std::array<const float*, kMostInputs>
       inputs;  // those that there are, in the order of the problem's
   float* output;
-  float* workspace;
+  float* workspace = nullptr;
   const float* packed = nullptr;
   bool overlaps = false;
 };
@@ -220,37 +270,16 @@ struct AnyTrial {
   TrialOn on;
 };
 
-// As Variant; an empty function means the same there and here.
-struct AnyVariant {
-  std::string name;
-  std::string source;
-  std::string description;
-  int task = 0;
-  Role role = Role::variant;
+struct AnyPrepared : Preparation {  // the cost is with that of the bias where the problem has one
+  Pack pack;
   std::function<int(const AnyCall&)> launch;
-  conv::Layout layout = conv::Layout::nchw;
-  std::function<std::string(const AnyProblem&)> refuses;
-  std::function<int(const float* weights, const AnyProblem&)> set_up;
-  std::function<std::int64_t(const AnyProblem&)> workspace_floats;
-  std::function<std::int64_t(const AnyProblem&)> packed_floats;
-  std::function<int(const float* filters, float* packed, const AnyProblem&)> pack;
-  bool can_overlap = false;
-  bool adds_bias = false;
-  std::function<Cost(const AnyProblem&)>
-      predict;  // with that of the bias where the problem has one
-  std::string unavailable;
-  std::string version;
-  conv::Demand demand = conv::Demand::bounded;
-  std::function<std::string(const AnyProblem&)> detail;
-  std::function<std::string(const AnyProblem&)> differs;
-  std::function<std::string(const AnyProblem&)> runs_as;
-  std::vector<std::string> chooses_from;
-  std::function<AnyVariant(const AnyProblem&)> chosen;
-  std::function<Published(const AnyProblem&)> published;
+};
+
+struct AnyVariant : About {
+  std::function<AnyPrepared(const AnyProblem&)> prepared;
   std::shared_ptr<const AnyVariant> limited;
   // trials of typed.hpp.
   std::function<std::vector<AnyTrial>(std::uint64_t seed)> trials;
-  bool multiplies_ghosts = false;
 };
 
 struct AnyStage {
@@ -261,16 +290,5 @@ struct AnyStage {
   std::string simulated;
   std::string measured;
 };
-
-// Why the variant does not take the problem; empty if it does.
-std::string refusal(const AnyVariant& variant, const AnyProblem& problem);
-// What runs a problem that the variant takes: what it chose, or itself.
-inline AnyVariant chosen(const AnyVariant& variant, const AnyProblem& problem) {
-  return variant.chosen ? variant.chosen(problem) : variant;
-}
-// The floats that a call of the variant needs besides; 0 if none.
-std::int64_t workspace_floats(const AnyVariant& variant, const AnyProblem& problem);
-// The floats that its packed filters take; 0 if it packs none.
-std::int64_t packed_floats(const AnyVariant& variant, const AnyProblem& problem);
 
 }  // namespace halo

@@ -290,13 +290,17 @@ void add(Conv1dStage& stage, const char* name, const char* source, const Conv1dK
   auto variant = described<Conv1dProblem>(name, source, kernel);
   variant.demand = demand_of(kernel.arithmetic);
   variant.task = kernel.task;
-  if (kernel.launch != nullptr) variant.launch = kernel.launch;
-  if (kernel.set_mask != nullptr) {
-    variant.set_up = [set = kernel.set_mask](const float* mask, const Conv1dProblem& problem) {
-      return set(mask, problem.mask_width);
-    };
-  }
-  if (kernel.widest_mask < kMaxMaskWidth) variant.refuses = up_to_taps(kernel.widest_mask);
+  variant.prepare = [kernel, why = up_to_taps(kernel.widest_mask)](const Conv1dProblem& problem) {
+    Prepared<Conv1dProblem> made;
+    made.refusal = why(problem);
+    if (kernel.launch != nullptr) made.launch = kernel.launch;
+    if (kernel.set_mask != nullptr) {
+      made.set_up = [set = kernel.set_mask, width = problem.mask_width](const float* mask) {
+        return set(mask, width);
+      };
+    }
+    return made;
+  };
   variant.tiles = [tile = kernel.tile](const Conv1dProblem& problem) {
     return std::vector<TileSizes>{{.cells = tile ? tile(problem.mask_width) : problem.threads}};
   };
@@ -640,8 +644,7 @@ class Conv1dRun final : public ProgramRun {
 
     for (const Entry& entry : job.entries) {
       const AnyVariant& variant = entry.variant;
-      if (variant.role == Role::variant && variant.unavailable.empty() &&
-          refusal(variant, *job.task.problem).empty()) {
+      if (variant.role == Role::variant && variant.prepared(*job.task.problem).refusal.empty()) {
         job.task.saved_variant = variant.name;
       }
     }

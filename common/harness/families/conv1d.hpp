@@ -43,7 +43,7 @@ std::vector<Conv1dProblem> adversarial(std::uint64_t seed);
 DatasetPtr conv1d_data(const Conv1dProblem& problem, std::vector<float> input,
                        std::vector<float> mask);
 
-// For Variant::refuses: wider masks, or more products (length x mask width), and why not.
+// For Variant::refuses(): wider masks, or more products (length x mask width), and why not.
 using RefusesSignal = std::function<std::string(const Conv1dProblem&)>;
 RefusesSignal up_to_taps(int widest_mask);
 RefusesSignal up_to_products(std::int64_t most, std::string reason);

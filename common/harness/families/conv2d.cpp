@@ -552,7 +552,8 @@ bool is_transform(const Conv2dVariant& variant) {
 
 // In kernels of its own: what it transforms goes through memory.
 bool is_apart(const Conv2dVariant& variant) {
-  return is_transform(variant) && variant.workspace_floats && variant.tiles;
+  return is_transform(variant) && variant.tiles &&
+         variant.prepared(conv::parse_label("7-1-3-1-1")).workspace_floats > 0;
 }
 
 std::vector<TileSizes> tiles_of(const Conv2dVariant& variant) {
@@ -736,7 +737,7 @@ std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t
   // A filter with more taps than a block has threads.
   add_trial(variant, conv::parse_label("6x7-2-17-3-1"), all);
   // As many taps as constant memory holds, and some more, which whoever keeps them there refuses.
-  if (variant.set_up) {
+  if (!all.empty() && variant.prepared(all.front().problem).set_up) {
     for (const char* label : {"9x4-1-8x4-16-32", "9x4-1-8x4-16-33", "4x9-1-4x8-16-33"}) {
       add_trial(variant, conv::parse_label(label), all);
     }
@@ -854,8 +855,7 @@ std::string variant_to_save(const std::vector<Entry>& entries, const AnyProblem&
   std::string reason;
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     const AnyVariant& variant = entry->variant;
-    const std::string why =
-        variant.unavailable.empty() ? refusal(variant, layer) : variant.unavailable;
+    const std::string why = variant.prepared(layer).refusal;
     if (why.empty()) return variant.name;
     if (reason.empty()) reason = variant.name + ": " + why;
   }

@@ -39,10 +39,8 @@ using Conv2dVariant = Variant<conv::ConvLayer>;
 using Conv2dStage = Stage<conv::ConvLayer>;
 
 // In place of variant.hpp's.
-inline std::string refusal(const Conv2dVariant& variant, const conv::ConvLayer& layer) {
-  const std::string sparse =
-      variant.takes_groups_and_dilation ? "" : conv::refusal_of_sparse(layer);
-  return sparse.empty() && variant.refuses ? variant.refuses(layer) : sparse;
+inline std::string refusal_of_family(const About& variant, const conv::ConvLayer& layer) {
+  return variant.takes_groups_and_dilation ? "" : conv::refusal_of_sparse(layer);
 }
 
 // A layer's numbers, and a call of it, as a kernel takes them that is made for one group and no dilation; others throw

@@ -27,36 +27,32 @@ void add(Conv2dStage& stage, const char* name, const char* source, const LayerKe
   auto variant = described<ConvLayer>(name, source, kernel);
   variant.demand = demand_of(kernel.arithmetic);
   variant.layout = kernel.chwn ? conv::Layout::chwn : conv::Layout::nchw;
-  variant.launch = [launch = kernel.launch](const Conv2dCall& c) { return launch(kernel_call(c)); };
-  if (kernel.set_filters != nullptr) {
-    variant.set_up = [set = kernel.set_filters](const float* filters, const ConvLayer& layer) {
-      return set(filters, numbers_of(layer));
-    };
-  }
-  if (kernel.refuses != nullptr) {
-    variant.refuses = [refuses = kernel.refuses](const ConvLayer& layer) -> std::string {
-      const char* const why = refuses(numbers_of(layer));
-      return why != nullptr ? why : "";
-    };
-  }
   variant.tiles = fixed_tiles<ConvLayer>(kernel.tiles);
   variant.multiplies_ghosts = kernel.multiplies_ghosts;
-  if (kernel.workspace_floats != nullptr) {
-    variant.workspace_floats = [floats = kernel.workspace_floats](const ConvLayer& layer) {
-      return std::int64_t{floats(numbers_of(layer))};
-    };
-  }
-  if (kernel.pack != nullptr) {
-    variant.packed_floats = [floats = kernel.packed_floats](const ConvLayer& layer) {
-      return std::int64_t{floats(numbers_of(layer))};
-    };
-    variant.pack = [pack = kernel.pack](const float* filters, float* packed,
-                                        const ConvLayer& layer) {
-      return pack(filters, packed, numbers_of(layer));
-    };
-  }
   variant.can_overlap = kernel.can_overlap;
   variant.adds_bias = kernel.adds_bias;
+  variant.prepare = [kernel](const ConvLayer& layer) {
+    Prepared<ConvLayer> made;
+    const LayerNumbers numbers = numbers_of(layer);
+    const char* const why = kernel.refuses != nullptr ? kernel.refuses(numbers) : nullptr;
+    if (why != nullptr) made.refusal = why;
+    if (!made.refusal.empty()) return made;
+    made.launch = [launch = kernel.launch](const Conv2dCall& c) { return launch(kernel_call(c)); };
+    if (kernel.set_filters != nullptr) {
+      made.set_up = [set = kernel.set_filters, numbers](const float* filters) {
+        return set(filters, numbers);
+      };
+    }
+    if (kernel.workspace_floats != nullptr)
+      made.workspace_floats = kernel.workspace_floats(numbers);
+    if (kernel.pack != nullptr) {
+      made.packed_floats = kernel.packed_floats(numbers);
+      made.pack = [pack = kernel.pack, numbers](const float* filters, float* packed) {
+        return pack(filters, packed, numbers);
+      };
+    }
+    return made;
+  };
   stage.variants.push_back(std::move(variant));
 }
 

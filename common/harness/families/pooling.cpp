@@ -172,15 +172,15 @@ LayerNumbers numbers_of(const conv::PoolingLayer& l) {
 void add(PoolingStage& stage, const char* name, const char* source, const PoolingKernel& kernel) {
   auto variant = described<conv::PoolingLayer>(name, source, kernel);
   variant.layout = kernel.chwn ? conv::Layout::chwn : conv::Layout::nchw;
-  variant.launch = [launch = kernel.launch](const ProblemCall<conv::PoolingLayer>& c) {
+  variant.launches([launch = kernel.launch](const ProblemCall<conv::PoolingLayer>& c) {
     return launch(
         {numbers_of(c.problem), c.problem.kind() == conv::Pooling::average, c.input, c.output});
-  };
+  });
   if (kernel.refuses != nullptr) {
-    variant.refuses = [refuses = kernel.refuses](const conv::PoolingLayer& layer) -> std::string {
+    variant.refuses([refuses = kernel.refuses](const conv::PoolingLayer& layer) -> std::string {
       const char* const why = refuses(numbers_of(layer));
       return why != nullptr ? why : "";
-    };
+    });
   }
   variant.tiles = fixed_tiles<conv::PoolingLayer>(kernel.tiles);
   stage.variants.push_back(std::move(variant));

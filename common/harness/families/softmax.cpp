@@ -103,14 +103,16 @@ ProblemCall<Softmax> call_of(const Softmax& problem, const AnyCall& any) {
 void add(SoftmaxStage& stage, const char* name, const char* source, const SoftmaxKernel& kernel) {
   auto variant = described<conv::Softmax>(name, source, kernel);
   variant.demand = demand_of(kernel.arithmetic);
-  variant.launch = [launch = kernel.launch](const ProblemCall<conv::Softmax>& c) {
-    return launch({c.problem.N(), c.problem.C(), c.input, c.output, c.workspace, c.overlaps});
-  };
-  if (kernel.workspace_floats != nullptr) {
-    variant.workspace_floats = [floats = kernel.workspace_floats](const conv::Softmax& problem) {
-      return std::int64_t{floats(problem.N(), problem.C())};
+  variant.prepare = [kernel](const conv::Softmax& problem) {
+    Prepared<conv::Softmax> made;
+    made.launch = [launch = kernel.launch](const ProblemCall<conv::Softmax>& c) {
+      return launch({c.problem.N(), c.problem.C(), c.input, c.output, c.workspace, c.overlaps});
     };
-  }
+    if (kernel.workspace_floats != nullptr) {
+      made.workspace_floats = kernel.workspace_floats(problem.N(), problem.C());
+    }
+    return made;
+  };
   variant.tiles = fixed_tiles<conv::Softmax>(kernel.tiles);
   variant.can_overlap = kernel.can_overlap;
   stage.variants.push_back(std::move(variant));

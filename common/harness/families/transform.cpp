@@ -95,11 +95,11 @@ ProblemCall<Transform> call_of(const Transform& problem, const AnyCall& any) {
 void add(TransformStage& stage, const char* name, const char* source,
          const TransformKernel& kernel) {
   auto variant = described<conv::Transform>(name, source, kernel);
-  variant.launch = [launch = kernel.launch](const ProblemCall<conv::Transform>& c) {
+  variant.launches([launch = kernel.launch](const ProblemCall<conv::Transform>& c) {
     const conv::Images& images = c.problem.images();
     return launch({images.N(), images.C() * images.H() * images.W(),
                    c.problem.to() == conv::Layout::chwn, c.input, c.output});
-  };
+  });
   variant.tiles = fixed_tiles<conv::Transform>(kernel.tiles);
   stage.variants.push_back(std::move(variant));
 }

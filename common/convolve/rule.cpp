@@ -350,10 +350,42 @@ std::string to_text(const ConvolutionRule& rule) {
          listed("layers", layers) + "\n}\n";
 }
 
+namespace {
+
+ConvolutionRule rule_of(const data::RuleTable& table) {
+  ConvolutionRule rule;
+  rule.gpu = table.gpu;
+  rule.also_for.assign(table.also_for.begin(), table.also_for.end());
+  rule.sms = table.multiprocessors;
+  rule.date = table.date;
+  rule.command = table.command;
+  rule.left_out = {table.left_out_layers, table.left_out_mean, table.left_out_worst,
+                   std::string(table.left_out_worst_layer)};
+  rule.added.assign(table.added.begin(), table.added.end());
+  for (const data::RuleModel& one : table.models) {
+    CostModel& model = rule.models.emplace_back();
+    model.variant = one.variant;
+    model.layers = one.layers;
+    model.error = one.error;
+    for (const data::RuleTerm& term : one.terms) {
+      const auto at = std::find_if(kCostTerms.begin(), kCostTerms.end(),
+                                   [&](const CostTerm& known) { return term.name == known.name; });
+      model.coefficients.at(static_cast<std::size_t>(at - kCostTerms.begin())) = term.microseconds;
+    }
+  }
+  rule.layers.reserve(table.layers.size());
+  for (const data::RuleLayer& one : table.layers) {
+    rule.layers.push_back({std::string(one.layer), std::string(one.variant), one.us});
+  }
+  return rule;
+}
+
+}  // namespace
+
 const std::vector<ConvolutionRule>& known_rules() {
   static const std::vector<ConvolutionRule> all = [] {
     std::vector<ConvolutionRule> rules;
-    for (const std::string_view text : data::convolution_rules()) rules.push_back(parse_rule(text));
+    for (const data::RuleTable& table : data::convolution_rules()) rules.push_back(rule_of(table));
     return rules;
   }();
   return all;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "common/data/file.hpp"
 #include "common/data/layer_table.hpp"
 #include "tests/catch.hpp"
 
@@ -347,6 +348,12 @@ TEST_CASE("the rules that are built in can be read, and are of different GPUs") 
   }
   CHECK(&rule_for("NVIDIA H100 80GB HBM3") == &rule_for("NVIDIA H200"));
   CHECK(&rule_for("no such GPU") == &known_rules().front());
+}
+
+TEST_CASE("the rules that are compiled in are those of the files") {
+  REQUIRE(known_rules().size() == 1);
+  const std::string text = data::read_file(HALO_SOURCE_ROOT "/common/data/rules/h200.json");
+  CHECK(to_text(known_rules().front()) == to_text(parse_rule(text)));
 }
 
 TEST_CASE("no rule was fitted to a layer of the table of unseen ones") {

@@ -55,7 +55,11 @@ TEST_CASE("convolve: every layer is right, without hazards") {
 }
 
 TEST_CASE("convolve: what it costs is what the chosen kernel costs") {
-  test::require_traffic(convolve::stage(), kLayers);
+  std::vector<ConvLayer> layers = kLayers;
+  for (const char* const label : {"9x11-1-3-6-6-g6", "9x7-2-3-5-4-d2", "8-1-3-64-64-g2"}) {
+    layers.push_back(conv::parse_label(label));
+  }
+  test::require_traffic(convolve::stage(), layers);
 }
 
 TEST_CASE("convolve: the papers' contenders say how they divide a layer") {
@@ -276,6 +280,7 @@ TEST_CASE("convolve: contenders launch on the call's stream, and need no filters
     std::vector<ConvLayer> layers = adversarial<ConvLayer>(test::seed());
     layers.push_back(
         conv::parse_label("6-1-5-9-64"));  // for who divides the channels of larger filters
+    layers.push_back(conv::parse_label("7-1-3-4-4-d2"));  // for who takes no plain one
     const auto layer = std::find_if(layers.begin(), layers.end(), takes);
     REQUIRE(layer != layers.end());
     const auto prepared = variant.prepared(*layer);

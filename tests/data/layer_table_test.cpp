@@ -167,9 +167,9 @@ TEST_CASE("a table is read from a file", "[layer_table]") {
 }
 
 TEST_CASE("the papers' tables are found from any folder", "[layer_table]") {
-  CHECK(data::paper_layer_tables() == std::vector<std::string>{"cuconv", "chang_onishi_single",
-                                                               "chang_onishi_multi", "sc16",
-                                                               "sc16_sensitivity", "unseen", "sparse"});
+  CHECK(data::paper_layer_tables() ==
+        std::vector<std::string>{"cuconv", "chang_onishi_single", "chang_onishi_multi", "sc16",
+                                 "sc16_sensitivity", "unseen", "sparse"});
   const test::Folder folder;
   char* const old = ::getcwd(nullptr, 0);
   REQUIRE(old != nullptr);

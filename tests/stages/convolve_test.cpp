@@ -56,7 +56,8 @@ TEST_CASE("convolve: every layer is right, without hazards") {
 
 TEST_CASE("convolve: what it costs is what the chosen kernel costs") {
   std::vector<ConvLayer> layers = kLayers;
-  for (const char* const label : {"9x11-1-3-6-6-g6", "9x7-2-3-5-4-d2", "8-1-3-64-64-g2"}) {
+  for (const char* const label :
+       {"9x11-1-3-6-6-g6", "9x7-2-3-5-4-d2", "8-1-3-64-64-g2", "28-1-3-16-1-d2"}) {
     layers.push_back(conv::parse_label(label));
   }
   test::require_traffic(convolve::stage(), layers);

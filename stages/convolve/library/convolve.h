@@ -56,7 +56,7 @@ typedef struct halo_convolve_layer {
   int padding_h, padding_w;
   int dilation_h, dilation_w;
   int groups; /* of channels and filters; a filter has channels / groups. As many as channels: depthwise */
-  int bias;   /* run may be given a bias, or asked for ReLU */
+  int bias; /* run may be given a bias, or asked for ReLU */
   /* Kernels on tensor cores may be chosen too. They multiply each factor in two parts of TF32, three products for one, and
    * are held to a bound nearly as close as float's. */
   int tensor_cores;

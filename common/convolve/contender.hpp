@@ -38,4 +38,12 @@ struct Contender {
   bool takes_groups_and_dilation = false;
 };
 
+/// Why the contender does not take the layer on such a GPU: what everybody asks who has layers of any kind.
+inline std::string refusal(const Contender& contender, const conv::ConvLayer& layer,
+                           const gpus::GpuLimits& gpu) {
+  const std::string sparse =
+      contender.takes_groups_and_dilation ? "" : conv::refusal_of_sparse(layer);
+  return sparse.empty() ? contender.refuses(layer, gpu) : sparse;
+}
+
 }  // namespace halo::convolve

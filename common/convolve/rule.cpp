@@ -97,13 +97,6 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-std::string refusal_of(const Contender& contender, const ConvLayer& layer,
-                       const gpus::GpuLimits& gpu) {
-  const std::string sparse =
-      contender.takes_groups_and_dilation ? "" : conv::refusal_of_sparse(layer);
-  return sparse.empty() ? contender.refuses(layer, gpu) : sparse;
-}
-
 // All that is measured, layer by layer and contender by contender.
 struct Measurements {
   std::vector<ConvLayer> layers;
@@ -123,7 +116,7 @@ Measurements gather(std::span<const MeasuredTime> times, std::span<const Contend
   for (const MeasuredTime& time : times) {
     const auto number = numbers.find(time.variant);
     if (number == numbers.end() || !(time.us > 0)) continue;
-    if (!refusal_of(contenders[number->second], time.layer, on.limits).empty()) continue;
+    if (!refusal(contenders[number->second], time.layer, on.limits).empty()) continue;
     const auto [at, is_new] = known.emplace(conv::label(time.layer), known.size());
     if (is_new) all.layers.push_back(time.layer);
     const auto [one, first] = least.emplace(std::pair(number->second, at->second), time.us);
@@ -413,7 +406,7 @@ std::vector<Candidate> candidates(const ConvolutionRule& rule,
       counts_on(rule, on.gpu) ? best_of(rule, conv::label(layer), contenders) : nullptr;
   std::vector<Candidate> all;
   for (const Contender& contender : contenders) {
-    Candidate& candidate = all.emplace_back(&contender, refusal_of(contender, layer, on.limits));
+    Candidate& candidate = all.emplace_back(&contender, refusal(contender, layer, on.limits));
     if (!candidate.refusal.empty()) continue;
     if (best != nullptr && best->variant == contender.variant) {
       candidate.us = best->us;

@@ -103,7 +103,7 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
       if (!options.add.empty() && std::none_of(options.add.begin(), options.add.end(), is_this)) {
         continue;
       }
-      if (all[at].refuses(layer, limits).empty()) asked.push_back(at);
+      if (refusal(all[at], layer, limits).empty()) asked.push_back(at);
     }
     return asked;
   }

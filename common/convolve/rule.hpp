@@ -1,4 +1,4 @@
-// Which of our kernels computes a layer: a rule fitted from measured times, kept as data
+// Which of our kernels computes a layer: a rule fitted to measured times (stages/convolve/refit.py), kept as data
 // (common/data/rules), and printed for people. Plain C++: no GPU is asked.
 //
 // A layer that was measured gets the contender that was fastest on it. Any other gets the one whose cost
@@ -76,11 +76,6 @@ struct ConvolutionRule {
   std::vector<BestOfLayer> layers;
 };
 
-/// Reads a rule. Throws std::runtime_error, in one line, for anything that is none.
-ConvolutionRule parse_rule(std::string_view text);
-/// The rule as parse_rule reads it, a layer a line.
-std::string to_text(const ConvolutionRule& rule);
-
 /// The rules that this program was built with.
 const std::vector<ConvolutionRule>& known_rules();
 /// Whether its measured layers count on a GPU of this name.
@@ -114,32 +109,5 @@ const Contender* choose(const ConvolutionRule& rule, std::span<const Contender> 
 /// Why: a line for the rule, one for each candidate. Lines of text.
 std::string explain(const ConvolutionRule& rule, std::span<const Contender> contenders,
                     const conv::ConvLayer& layer, const ChoiceOn& on);
-
-// ---- Fitting ----
-
-/// One contender's time on one layer.
-struct MeasuredTime {
-  conv::ConvLayer layer;
-  std::string variant;
-  double us;
-};
-
-/// The rule for these times, which are of one GPU, with what leaving out layers costs. Of a time that is there
-/// twice the lesser counts; times of no contender, or of one that refuses the layer, are left out. Throws std::invalid_argument, in one
-/// line, if none is left.
-ConvolutionRule fit(std::span<const MeasuredTime> times, std::span<const Contender> contenders,
-                    const ChoiceOn& on);
-
-/// The rule with one contender more, or with one that is not what it was, measured later on the same GPU: its model,
-/// and the measured layers on which it is the fastest now. Layers on which it was the fastest and is slower by
-/// over 2 % now are forgotten: models choose there. Throws std::invalid_argument, in one line, if the times are of another
-/// number of contenders.
-ConvolutionRule add(ConvolutionRule rule, std::span<const MeasuredTime> times,
-                    std::span<const Contender> contenders, const ChoiceOn& on);
-
-/// The rule with the fastest of several contenders on some layers more; its models stay. Throws std::invalid_argument, in
-/// one line, if a layer has the time of one contender only.
-ConvolutionRule refine(ConvolutionRule rule, std::span<const MeasuredTime> times,
-                       std::span<const Contender> contenders, const ChoiceOn& on);
 
 }  // namespace halo::convolve

@@ -1,16 +1,16 @@
-// The dispatcher's program: as a stage's, and `refit`.
+// The dispatcher's program: as a stage's, and `measure`.
 #include <string>
 #include <vector>
 
 #include "common/harness/core/program.hpp"
 #include "common/peers/conv2d.hpp"
 #include "stages/convolve/convolve.hpp"
-#include "stages/convolve/refit.hpp"
+#include "stages/convolve/measure.hpp"
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "refit") {
-    return halo::guarded_main("convolve refit",
-                              [&] { return halo::convolve::refit(argc - 1, argv + 1); });
+  if (argc > 1 && std::string(argv[1]) == "measure") {
+    return halo::guarded_main("convolve measure",
+                              [&] { return halo::convolve::measure(argc - 1, argv + 1); });
   }
   halo::Conv2dStage stage = halo::convolve::stage();
   // Beside their own stages they are there already.

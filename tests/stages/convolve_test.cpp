@@ -14,9 +14,10 @@
 #include "common/convolve/convolution.hpp"
 #include "common/convolve/first_use.hpp"
 #include "common/gpus/present_gpu.hpp"
+#include "common/json/json.hpp"
 #include "common/report/command_line.hpp"
+#include "stages/convolve/measure.hpp"
 #include "stages/convolve/paper_contenders.hpp"
-#include "stages/convolve/refit.hpp"
 #include "tests/catch.hpp"
 #include "tests/data/files.hpp"
 #include "tests/stages/stage_checks.hpp"
@@ -390,71 +391,70 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("refit: a rule from results files, which chooses the fastest of each layer") {
+TEST_CASE("measure: the times of results files, with the terms of each contender's model") {
   const test::Folder folder;
-  const auto refit = [](std::vector<const char*> arguments) {
-    arguments.insert(arguments.begin(), "refit");
-    return convolve::refit(static_cast<int>(arguments.size()), arguments.data());
+  const auto measure = [](std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "measure");
+    return convolve::measure(static_cast<int>(arguments.size()), arguments.data());
   };
   const std::string recorded =
       std::string(HALO_SOURCE_ROOT) + "/docs/results/bench_chang_onishi_multi.json";
-  const std::string out = folder / "rule.json";
-  CHECK(refit({"--from", recorded.c_str(), "--out", out.c_str()}) == 0);
-  const convolve::ConvolutionRule rule = convolve::parse_rule(test::bytes_of(out));
-  CHECK(rule.gpu == "NVIDIA H200");
-  CHECK(rule.sms == 132);
-  CHECK(rule.layers.size() == 27);
-  CHECK(rule.left_out.layers == 27);
-  CHECK_THAT(rule.command, test::contains("halo bench conv2d chang_onishi_multi"));
-  CHECK(rule.date.starts_with("20"));
-  const convolve::ChoiceOn h200{rule.gpu, gpus::limits_of(gpus::built_in_gpu("h200"))};
-  for (const convolve::BestOfLayer& one : rule.layers) {
-    CHECK(choose(rule, all_contenders(), conv::parse_label(one.layer), h200)->variant ==
-          one.variant);
+  const std::string out = folder / "samples.json";
+  const auto layers_of = [&] {
+    std::set<std::string> layers;
+    const auto samples = json::Value::parse(test::bytes_of(out));
+    for (const json::Value& sample : samples.at("samples").elements()) {
+      layers.insert(sample.elements().at(0).get<std::string>());
+    }
+    return layers;
+  };
+  CHECK(measure({"--from", recorded.c_str(), "--out", out.c_str()}) == 0);
+  const auto samples = json::Value::parse(test::bytes_of(out));
+  CHECK(samples.get<std::string>("gpu") == "NVIDIA H200");
+  CHECK(samples.get<int>("multiprocessors") == 132);
+  CHECK_THAT(samples.get<std::string>("command"),
+             test::contains("halo bench conv2d chang_onishi_multi"));
+  CHECK(samples.get<std::string>("date").starts_with("20"));
+  CHECK(samples.at("contenders").elements().size() == all_contenders().size());
+  CHECK(layers_of().size() == 27);
+  const gpus::GpuLimits h200 = gpus::limits_of(gpus::built_in_gpu("h200"));
+  for (const json::Value& sample : samples.at("samples").elements()) {
+    const auto& fields = sample.elements();
+    const auto its = std::find_if(all_contenders().begin(), all_contenders().end(),
+                                  [&](const convolve::Contender& one) {
+                                    return one.variant == fields.at(2).get<std::string>();
+                                  });
+    REQUIRE(its != all_contenders().end());
+    const ConvLayer layer = conv::parse_label(fields.at(0).get<std::string>());
+    CHECK(fields.at(1).get<std::string>() == conv::label(layer.with_batch(1)));
+    CHECK(fields.at(3).get<double>() > 0);
+    CHECK(fields.at(4).get<convolve::CostTerms>() == cost_terms(its->work(layer, h200), 132));
   }
-  // Two contenders more in the rule that there is.
-  CHECK(refit({"--from", recorded.c_str(), "--out", out.c_str(), "--add",
-               "filter_group,stride_fixed_32"}) == 0);
-  const std::vector<std::string> added = convolve::parse_rule(test::bytes_of(out)).added;
-  REQUIRE(added.size() >= 2);
-  CHECK(added[added.size() - 2] == "filter_group");
-  CHECK(added.back() == "stride_fixed_32");
-  CHECK_THROWS_AS(
-      refit({"--from", recorded.c_str(), "--out", out.c_str(), "--add", "filter_group,fourier_16"}),
-      UsageError);
-  CHECK_THROWS_AS(refit({"--out", out.c_str()}), UsageError);
-  CHECK_THROWS_AS(refit({"--from", recorded.c_str()}), UsageError);
-  CHECK_THROWS_AS(refit({"--from", "a", "--times", "b", "--out", out.c_str()}), UsageError);
+  CHECK_THROWS_AS(measure({"--out", out.c_str()}), UsageError);
+  CHECK_THROWS_AS(measure({"--from", recorded.c_str()}), UsageError);
+  CHECK_THROWS_AS(measure({"--from", "a", "--times", "b", "--out", out.c_str()}), UsageError);
   for (const char* number : {"1", "-2", "x"}) {
-    CHECK_THROWS_AS(refit({"--from", "a", "--out", out.c_str(), "--nearest", number}), UsageError);
+    CHECK_THROWS_AS(measure({"--from", "a", "--out", out.c_str(), "--nearest", number}),
+                    UsageError);
   }
   CHECK_THROWS_AS(
-      refit({"--from", "a", "--out", out.c_str(), "--nearest", "3", "--add", "fourier_16"}),
+      measure({"--from", "a", "--out", out.c_str(), "--nearest", "3", "--contender", "fourier_16"}),
       UsageError);
   // A layer is read before a GPU is looked for.
-  CHECK_THROWS_AS(refit({"--times", "t", "--out", out.c_str(), "--layer", "14-1-1"}),
+  CHECK_THROWS_AS(measure({"--times", "t", "--out", out.c_str(), "--layer", "14-1-1"}),
                   std::invalid_argument);
   const std::string none = folder / "none.json";
-  CHECK_THROWS_AS(refit({"--from", none.c_str(), "--out", out.c_str()}), data::DataError);
+  CHECK_THROWS_AS(measure({"--from", none.c_str(), "--out", out.c_str()}), data::DataError);
   // The simulator has no times; a GPU measures the few layers that are asked for.
   const std::string times = folder / "times.json";
-  const int status = refit({"--times", times.c_str(), "--out", out.c_str(), "--set",
-                            "chang_onishi_multi", "--batch", "1"});
+  const int status = measure({"--times", times.c_str(), "--out", out.c_str(), "--set",
+                              "chang_onishi_multi", "--batch", "1"});
   const auto backend = test::usable_backend();
   CHECK(status == (backend->times() ? 0 : 77));
   if (status != 0) return;
-  // Where tensor cores are faster the layer stands there twice.
-  std::set<std::string> layers;
-  for (const convolve::BestOfLayer& one : convolve::parse_rule(test::bytes_of(out)).layers) {
-    layers.insert(one.layer);
-  }
-  CHECK(layers.size() == 27);
-  REQUIRE(refit({"--times", times.c_str(), "--out", out.c_str(), "--layer",
-                 "14-2-1-24-16,13-2-5-8-3-s2-p0", "--batch", "1,3"}) == 0);
-  layers.clear();
-  for (const convolve::BestOfLayer& one : convolve::parse_rule(test::bytes_of(out)).layers) {
-    layers.insert(one.layer);
-  }
-  CHECK(layers == std::set<std::string>{"14-1-1-24-16", "14-3-1-24-16", "13-1-5-8-3-s2-p0",
-                                        "13-3-5-8-3-s2-p0"});
+  CHECK(layers_of().size() == 27);
+  REQUIRE(measure({"--times", times.c_str(), "--out", out.c_str(), "--layer",
+                   "14-2-1-24-16,13-2-5-8-3-s2-p0", "--batch", "1,3"}) == 0);
+  CHECK(layers_of() == std::set<std::string>{"14-1-1-24-16", "14-3-1-24-16", "13-1-5-8-3-s2-p0",
+                                             "13-3-5-8-3-s2-p0"});
 }

@@ -1,8 +1,7 @@
-#include "stages/convolve/refit.hpp"
+#include "stages/convolve/measure.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -17,6 +16,7 @@
 #include "common/gpus/present_gpu.hpp"
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/core/program.hpp"
+#include "common/json/json.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/json.hpp"
 #include "stages/convolve/paper_contenders.hpp"
@@ -34,8 +34,7 @@ struct Options {
   std::string sets = "cuconv,chang_onishi_single,chang_onishi_multi,sc16";
   std::string layer;
   std::string batch;
-  std::string add_text;
-  std::vector<std::string> add;
+  std::string contender;
   std::string nearest_text;
   int nearest = 0;
 };
@@ -91,16 +90,17 @@ Row row_of(const Conv2dVariant& one, const Backend& backend, const ConvLayer& la
   return row;
 }
 
-// The contenders that are measured on a layer, as numbers in the list: all that take it, those that are added, or
+// The contenders that are measured on a layer, as numbers in the list: all that take it, those that were named, or
 // those that the rule which there is foresees to be the fastest, with and without tensor cores.
 std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer,
                                   const gpus::GpuLimits& limits) {
   const std::vector<Contender>& all = all_contenders().contenders;
   std::vector<std::size_t> asked;
   if (options.nearest == 0) {
+    const std::vector<std::string> named = split(options.contender);
     for (std::size_t at = 0; at < all.size(); ++at) {
       const auto is_this = [&](const std::string& name) { return name == all[at].variant; };
-      if (!options.add.empty() && std::none_of(options.add.begin(), options.add.end(), is_this)) {
+      if (!named.empty() && std::none_of(named.begin(), named.end(), is_this)) {
         continue;
       }
       if (refusal(all[at], layer, limits).empty()) asked.push_back(at);
@@ -113,8 +113,8 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
   return asked;
 }
 
-Results measure(const Options& options, const std::vector<ConvLayer>& layers, Backend& backend,
-                Results results) {
+Results measured(const Options& options, const std::vector<ConvLayer>& layers, Backend& backend,
+                 Results results) {
   const gpus::GpuLimits limits = gpus::present_limits();
   Progress progress;
   Measuring measuring(backend);
@@ -142,13 +142,7 @@ Results measure(const Options& options, const std::vector<ConvLayer>& layers, Ba
   return results;
 }
 
-// ---- Fitting ----
-
-std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
-  return text;
-}
+// ---- Samples ----
 
 // The GPU that results are of, as its rule will be asked for it.
 ChoiceOn gpu_of(const Machine& machine) {
@@ -164,42 +158,67 @@ ChoiceOn gpu_of(const Machine& machine) {
   return {present.name, gpus::present_limits()};
 }
 
-void print(const ConvolutionRule& rule) {
-  std::printf("%-28s %7s  %s\n", "contender", "layers", "off by, in the middle");
-  for (const CostModel& model : rule.models) {
-    std::printf("%-28s %7d  %s\n", model.variant.c_str(), model.layers,
-                percent(model.error).c_str());
+// As refit.py reads them. Left out are times of what is no contender, or refuses the layer.
+std::string samples_of(const std::vector<Results>& all) {
+  using Json = json::Value;
+  const ChoiceOn on = gpu_of(all.front().machine);
+  Json terms = Json::array(), contenders = Json::array();
+  for (const CostTerm& term : kCostTerms) terms.push_back(term.name);
+  for (const Contender& one : all_contenders().contenders) {
+    Json entry = Json::array();
+    entry.push_back(one.variant);
+    entry.push_back(one.tensor_cores);
+    contenders.push_back(std::move(entry));
   }
-  const LeftOut& left_out = rule.left_out;
-  std::printf(
-      "%zu layers were measured with several contenders.\n"
-      "Chosen by models alone, on %d layers they were not fitted to: %s over the best in the mean, "
-      "%s at "
-      "worst%s.\n",
-      rule.layers.size(), left_out.layers, percent(left_out.mean).c_str(),
-      percent(left_out.worst).c_str(),
-      left_out.worst_layer.empty() ? "" : (" (" + left_out.worst_layer + ")").c_str());
+  std::string command, date, samples;
+  for (const Results& results : all) {
+    if (results.machine.gpu != all.front().machine.gpu) {
+      throw UsageError("--from: the files are of different GPUs");
+    }
+    command += (command.empty() ? "" : "; ") + results.command;
+    date = std::max(date, results.date);
+    for (const Row& row : results.rows) {
+      if (row.time.outcome != Outcome::good || row.label.empty() || !row.layout.empty()) continue;
+      if (row.role != Role::variant) continue;
+      const std::vector<Contender>& known = all_contenders().contenders;
+      const auto its = std::find_if(known.begin(), known.end(), [&](const Contender& one) {
+        return one.variant == row.variant;
+      });
+      const ConvLayer layer = conv::parse_label(row.label);
+      if (its == known.end() || !its->refuses(layer, on.limits).empty()) continue;
+      Json sample = Json::array();
+      sample.push_back(conv::label(layer));
+      sample.push_back(conv::label(layer.with_batch(1)));
+      sample.push_back(row.variant);
+      sample.push_back(row.time.hot.median_ms * 1e3);
+      sample.push_back(cost_terms(its->work(layer, on.limits), on.limits.sms));
+      samples += (samples.empty() ? "\n" : ",\n") + sample.dump();
+    }
+  }
+  return "{\n\"gpu\": " + Json(on.gpu).dump() +
+         ",\n\"multiprocessors\": " + std::to_string(on.limits.sms) +
+         ",\n\"date\": " + Json(date).dump() + ",\n\"command\": " + Json(command).dump() +
+         ",\n\"terms\": " + terms.dump() + ",\n\"contenders\": " + contenders.dump() +
+         ",\n\"samples\": [" + samples + "\n]\n}\n";
 }
 
 }  // namespace
 
-int refit(int argc, const char* const* argv) {
+int measure(int argc, const char* const* argv) {
   Options options;
   CommandLine line(
-      "Fits the rule by which `convolve` chooses a kernel to the kernels' times",
-      "Examples: convolve-cuda refit --times times.json --out common/data/rules/h200.json\n"
-      "          convolve-cuda refit --from times.json --out common/data/rules/h200.json");
+      "Measures the kernels among which `convolve` chooses, for stages/convolve/refit.py",
+      "Examples: convolve-cuda measure --times times.json --out samples.json\n"
+      "          convolve-cuda measure --from times.json --out samples.json");
   line.option("--times", "FILE", options.times, "measure here, and keep the times in this file");
   line.option("--from", "FILE[,FILE]", options.from,
               "take the times of results files (of this, or of halo bench) instead");
-  line.option("--out", "FILE", options.out, "where the rule is written");
-  line.option(
-      "--add", "CONTENDER[,CONTENDER]", options.add_text,
-      "measure these only, and add them to the rule that there is for this GPU, or put them "
-      "in the place of what they were");
+  line.option("--out", "FILE", options.out,
+              "where the times are written with the terms of the cost models");
+  line.option("--contender", "NAME[,NAME]", options.contender, "measure these only");
   line.option("--nearest", "N", options.nearest_text,
               "measure only the N that this GPU's rule foresees to be the fastest (and N on tensor "
-              "cores), and keep the fastest of each layer in the rule");
+              "cores)");
   line.option("--set", "SET[,SET]", options.sets,
               "the layers to measure: " + bench_set_names("conv2d"));
   line.option("--layer", "LABEL[,LABEL]", options.layer,
@@ -207,7 +226,6 @@ int refit(int argc, const char* const* argv) {
   line.option("--batch", "N[,N]", options.batch,
               "with so many images instead of the sets' or layers' own");
   if (!line.parse(argc, argv)) return 0;
-  if (!options.add_text.empty()) options.add = split(options.add_text);
   if (options.times.empty() == options.from.empty()) {
     throw UsageError("--times FILE measures, --from FILE has measured: one of them");
   }
@@ -215,10 +233,10 @@ int refit(int argc, const char* const* argv) {
     // It takes two to say which is faster.
     options.nearest = static_cast<int>(parse_number("nearest", options.nearest_text, 2, 1000));
   }
-  if (options.nearest > 0 && !options.add.empty()) {
-    throw UsageError("--add names its contenders, --nearest asks the rule for some: one of them");
+  if (options.nearest > 0 && !options.contender.empty()) {
+    throw UsageError("--contender names some, --nearest asks the rule for some: one of them");
   }
-  if (options.out.empty()) throw UsageError("--out FILE is missing: where the rule is written");
+  if (options.out.empty()) throw UsageError("--out FILE is missing: where the samples are written");
 
   std::vector<Results> all;
   if (options.from.empty()) {
@@ -227,55 +245,15 @@ int refit(int argc, const char* const* argv) {
     std::string reason = backend->unavailable();
     if (reason.empty()) reason = backend->times() ? "" : backend->no_time_reason();
     if (!reason.empty()) {
-      std::fprintf(stderr, "refit: NOT RUN: %s\n", reason.c_str());
+      std::fprintf(stderr, "measure: NOT RUN: %s\n", reason.c_str());
       return 77;
     }
-    all.push_back(measure(options, layers, *backend, begin_results(argc, argv, 7, *backend, {})));
+    all.push_back(measured(options, layers, *backend, begin_results(argc, argv, 7, *backend, {})));
     write_json(options.times, all.front());
   } else {
     for (const std::string& file : split(options.from)) all.push_back(read_json(file));
   }
-  const ChoiceOn on = gpu_of(all.front().machine);
-  std::vector<MeasuredTime> times;
-  std::string command;
-  for (const Results& results : all) {
-    if (results.machine.gpu != all.front().machine.gpu) {
-      throw UsageError("--from: the files are of different GPUs");
-    }
-    if (!command.empty()) command += "; ";
-    command += results.command;
-    for (const Row& row : results.rows) {
-      if (row.time.outcome != Outcome::good || row.label.empty() || !row.layout.empty()) continue;
-      if (row.role != Role::variant) continue;
-      times.push_back({conv::parse_label(row.label), row.variant, row.time.hot.median_ms * 1e3});
-    }
-  }
-  ConvolutionRule rule;
-  const auto known_rule = [&]() -> const ConvolutionRule& {
-    const ConvolutionRule& before = rule_for(on.gpu);
-    if (before.gpu != on.gpu) throw UsageError("there is no rule for " + on.gpu + " yet");
-    return before;
-  };
-  if (options.nearest > 0) {
-    rule = refine(known_rule(), times, all_contenders().contenders, on);
-    rule.command += "; " + command;
-  } else if (options.add.empty()) {
-    rule = fit(times, all_contenders().contenders, on);
-    rule.command = command;
-  } else {
-    rule = known_rule();
-    for (const std::string& name : options.add) {
-      std::vector<MeasuredTime> its;
-      std::copy_if(times.begin(), times.end(), std::back_inserter(its),
-                   [&](const MeasuredTime& time) { return time.variant == name; });
-      if (its.empty()) throw UsageError("--add: there are no times of a contender " + name);
-      rule = add(rule, its, all_contenders().contenders, on);
-    }
-    rule.command += "; " + command;
-  }
-  for (const Results& results : all) rule.date = std::max(rule.date, results.date);  // the newest
-  data::write_file(options.out, to_text(rule));
-  print(rule);
+  data::write_file(options.out, samples_of(all));
   return 0;
 }
 

@@ -185,7 +185,7 @@ std::string samples_of(const std::vector<Results>& all) {
         return one.variant == row.variant;
       });
       const ConvLayer layer = conv::parse_label(row.label);
-      if (its == known.end() || !its->refuses(layer, on.limits).empty()) continue;
+      if (its == known.end() || !refusal(*its, layer, on.limits).empty()) continue;
       Json sample = Json::array();
       sample.push_back(conv::label(layer));
       sample.push_back(conv::label(layer.with_batch(1)));

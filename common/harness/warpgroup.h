@@ -38,7 +38,7 @@ __device__ __forceinline__ void arrive_when_copied(std::uint64_t* barrier) {
                : "memory");
 }
 
-// A matrix [8 * n][8] of TF32 in shared memory, as wgmma is told of its second factor: cores of 8 rows by 16 bytes,
+// A matrix [8 * n][8] of TF32 in shared memory, as wgmma takes its second factor: cores of 8 rows by 16 bytes,
 // each in one piece of 128 bytes; the two that are beside each other follow each other, and then come the next 8 rows.
 // 16-byte aligned.
 __device__ __forceinline__ std::uint64_t shared_matrix(const void* first) {

@@ -23,7 +23,7 @@ __global__ void single_block_kernel(const float* input,  // [n]
   const int halo = (width - 1) / 2;
 
   // The threads stand side by side and step by blockDim.x, so a warp reads neighbours. Giving each
-  // thread its own run, as on a CPU, would cost up to 32 sectors per request instead of 4 or 5.
+  // thread its own run, as on a CPU, is not coalesced: up to 32 sectors per request instead of 4 or 5.
   for (int i = first + threadIdx.x; i < last; i += blockDim.x) {
     float sum = 0.0f;
     for (int j = 0; j < width; ++j) {

@@ -1,4 +1,4 @@
-// What the kernels of stage 07 are told of a block's share of a layer. Plain numbers: host and device
+// What the kernels of stage 07 know of a block's share of a layer. Plain numbers: host and device
 // both use them. plan.hpp says how a Division is made.
 #pragma once
 

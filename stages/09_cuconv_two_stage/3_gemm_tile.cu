@@ -6,7 +6,7 @@
 // Changed    since 2 sum: one kernel, no temporaries. The layer is a product of two matrices, filters [K][R*S*C] and
 //            cells [R*S*C][N*P*Q]; the second one is never stored: a block computes where the cells of its tile
 //            are. A small layer has few tiles of 32 x 32 outputs, so the reduction is divided too: over the warps
-//            of a block, each with sums of the whole tile, and over the blocks of a cluster.
+//            of a block, each with sums of the whole tile, and over a cluster (distributed shared memory).
 // Must cost  each filter once for each 32 columns, each cell R*S times for each 32 filters, each output once. 832
 //            channels of 7 x 7 and 256 filters of 1 x 1: 2 * 0.85 MB + 8 * 0.16 MB + 0.05 MB, the loads from the
 //            L2 cache. Steps 1 and 2 ask for 42 MB there.

@@ -2,7 +2,7 @@
 //
 // Computes   the softmax of rows that do not fit the registers of one block.
 // Changed    since 5 one_read: up to 16 blocks have a row together, as many as it needs. Each sends its maximum and its
-//            sum to the shared memory of all others, and waits for theirs. Rows of up to 262,144 cells are still read
+//            sum to all others' (distributed) shared memory, and waits. Rows of up to 262,144 cells are still read
 //            once; longer ones go through step 3.
 // Must cost  8 bytes per cell; into the shared memory of the other blocks 8 bytes from each.
 // Run        ./halo run 12 --variant one_read --problem 2x40000
@@ -27,15 +27,15 @@ __global__ void __launch_bounds__(kTeam, 1024 / kTeam) cluster_kernel(const floa
   constexpr int kWidth = static_cast<int>(sizeof(Piece)) / 4;
   __shared__ float2 of_warps[kTeam / kWarpSize];
   __shared__ float2 of_blocks[kMostBlocks];
-  __shared__ std::uint64_t told;  // complete when all parts are in of_blocks
+  __shared__ std::uint64_t full;  // complete when all parts are in of_blocks
 
   wait_for_launches_before();
   const auto cluster = cooperative_groups::this_cluster();
   const int blocks = static_cast<int>(cluster.num_blocks());
   if (threadIdx.x == 0) {
-    ptx::mbarrier_init(&told, 1);
+    ptx::mbarrier_init(&full, 1);
     ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &told,
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full,
                                    blocks * sizeof(float2));
   }
   __cluster_barrier_arrive_relaxed();  // this block has begun: others may write to its shared memory
@@ -61,9 +61,9 @@ __global__ void __launch_bounds__(kTeam, 1024 / kTeam) cluster_kernel(const floa
   if (thread < blocks) {
     float2* const there = cluster.map_shared_rank(&of_blocks[rank], thread);
     ptx::st_async(reinterpret_cast<float*>(there), {own_block.largest, own_block.sum},
-                  cluster.map_shared_rank(&told, thread));
+                  cluster.map_shared_rank(&full, thread));
   }
-  while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, &told, 0)) {
+  while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, &full, 0)) {
   }
   const float share = share_of(cells, own_lanes, join_parts(of_blocks, blocks));
   // [/doc:send]

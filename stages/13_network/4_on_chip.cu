@@ -34,8 +34,8 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
 
   // After everything else: with 48 static bytes before it dynamic memory began at no multiple of 128, and copies of 16
   // bytes took longer. Set up before the first copy: the fence in it waits for those of its thread, some 1000 cycles.
-  std::uint64_t* const told = reinterpret_cast<std::uint64_t*>(cells + net.told);
-  if (kBlocks > 1) expect_cells(net, rank, told);
+  std::uint64_t* const full = reinterpret_cast<std::uint64_t*>(cells + net.full);
+  if (kBlocks > 1) expect_cells(net, rank, full);
   // One loop for the taps of all layers: they are under way together.
   const float4* const own_packed = packed + rank * net.packed_quads;
 #pragma unroll 1
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
         if (alone && lane == 0) cells[own + k] = value;
         if (alone || lane >= tell) return;
         ptx::st_async(cluster.map_shared_rank(cells + own + k, lane), value,
-                      cluster.map_shared_rank(told + i, lane));
+                      cluster.map_shared_rank(full + i, lane));
       });
       if (rank > 0 && net.step[i + 1].alone) break;
     } else {
@@ -80,13 +80,13 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
       pool(step, cells, first_k, many, pooled);
       __syncthreads();
       if (i == 0) cluster.barrier_wait();  // all have begun
-      hand_over<kBlocks>(cells + own, many * step.to.plane.value, rank, told + i);
+      hand_over<kBlocks>(cells + own, many * step.to.plane.value, rank, full + i);
       // [/doc:layer]
     }
     if (alone) {
       __syncthreads();
     } else if (kBlocks > 1) {
-      while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, told + i, 0)) {
+      while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, full + i, 0)) {
       }
     }
   }

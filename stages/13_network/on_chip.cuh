@@ -46,16 +46,16 @@ __device__ inline void fetch(const float* image,  // [C][H][W]
 // A barrier for each step that is complete when this block has got all that it is sent: of a map the channels of other
 // blocks, of single outputs all of them, since each block sends itself its own too. By the last warp, a lane per step.
 __device__ inline void expect_cells(const OnChip& net, int rank,
-                                    std::uint64_t* told) {  // [kOnChipSteps]
+                                    std::uint64_t* full) {  // [kOnChipSteps]
   const int i = static_cast<int>(threadIdx.x) - (kOnChipThreads - kWarpSize);
   if (i < 0 || i >= net.count) return;
   const OnChipStep& step = net.step[i];
   const auto quads_of = [&](int channels) { return (channels * step.to.plane.value + 3) / 4; };
   const int floats =
       step.size == 0 ? step.K : 4 * (quads_of(step.K) - quads_of(channels_of(step, rank)));
-  ptx::mbarrier_init(told + i, 1);
+  ptx::mbarrier_init(full + i, 1);
   ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-  ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, told + i,
+  ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full + i,
                                  floats * sizeof(float));
 }
 
@@ -260,17 +260,17 @@ __device__ void pool(const OnChipStep& step, float* cells, int first_k, int chan
 // The block's channels of a map, including frames, to the same place in all other blocks: one warp
 // per block. (A thread that stored its cells in all of them had up to fifteen stores in turn.)
 template <int kBlocks>
-__device__ void hand_over(float* own, int floats, int rank, std::uint64_t* told) {
+__device__ void hand_over(float* own, int floats, int rank, std::uint64_t* full) {
   const auto cluster = cooperative_groups::this_cluster();
   const int lane = threadIdx.x % kWarpSize;
   constexpr int kWarps = kOnChipThreads / kWarpSize;
   for (int other = 1 + threadIdx.x / kWarpSize; other < kBlocks; other += kWarps) {
     float* const there = cluster.map_shared_rank(own, (rank + other) % kBlocks);
-    std::uint64_t* const there_told = cluster.map_shared_rank(told, (rank + other) % kBlocks);
+    std::uint64_t* const there_full = cluster.map_shared_rank(full, (rank + other) % kBlocks);
 #pragma unroll 1
     for (int i = 4 * lane; i < floats; i += 4 * kWarpSize) {
       const float4 four = *reinterpret_cast<const float4*>(own + i);
-      ptx::st_async(there + i, {four.x, four.y, four.z, four.w}, there_told);
+      ptx::st_async(there + i, {four.x, four.y, four.z, four.w}, there_full);
     }
   }
 }

@@ -48,7 +48,7 @@ struct OnChip {
   OnChipMap input;
   int C, H, W;
   int packed_quads;        // taps and biases of a block, at the start of shared memory
-  int told;                // where a barrier for each step lies, if there are several blocks
+  int full;                // where a barrier for each step lies, if there are several blocks
   int bytes;               // of shared memory
   int categories, logits;  // logits: where
   int count;

@@ -189,7 +189,7 @@ OnChipDivision divide_on_chip(const std::vector<Layer>& layers, int blocks) {
     step.from = maps[i], step.to = maps[i + 1];
     if (step.size > 0) step.own = take(step.share * step.P * step.Q);
   }
-  if (blocks > 1) net.told = take(kOnChipSteps * sizeof(std::uint64_t) / sizeof(float));
+  if (blocks > 1) net.full = take(kOnChipSteps * sizeof(std::uint64_t) / sizeof(float));
   net.input = maps[0];
   net.logits = maps.back().begin;
   net.C = reads[0].C(), net.H = reads[0].H(), net.W = reads[0].W();

@@ -1,4 +1,4 @@
-// What fourier.cu and fourier_split.cu are told of a layer. Plain numbers: host and device both use them. plan.hpp says how
+// What fourier.cu and fourier_split.cu know of a layer. Plain numbers: host and device both use them. plan.hpp says how
 // they are chosen.
 #pragma once
 

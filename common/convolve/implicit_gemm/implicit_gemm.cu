@@ -6,7 +6,7 @@
 // How        the product is of filters [K][R*S*C] and cells [R*S*C][N*P*Q], of which the second one is never written
 //            down. Small layers have few tiles of outputs, so the reduction is divided: over the warps of a block,
 //            each of which has a whole tile to itself, and over the blocks of a cluster, which add up in each
-//            other's shared memory.
+//            other's shared memory (distributed shared memory). Rows there are swizzled.
 // Must cost  each filter once for each 32 columns, each cell R*S times for each tile of filters, each output once.
 //            832 channels of 7 x 7 and 256 filters of 1 x 1: 2 * 0.85 MB + 8 * 0.16 MB + 0.05 MB, the loads
 //            from the L2 cache.
@@ -139,12 +139,12 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     if (i < quads) fetch_cells(next[i / 2][i % 2]);
   }
 
-  // Where blocks meet, each is told when all have sent it their parts of its share, which it counts in bytes. (A static
+  // Each block of a cluster has a barrier, full when all have sent it their parts, counted in bytes. (A static
   // barrier would move what lies after it: kernels of one warp took 15 % longer.)
   float4* const of_blocks = on_chip + kSlices * kSlice4;  // [split][share]
-  std::uint64_t* const told = reinterpret_cast<std::uint64_t*>(of_blocks + kTile4);
+  std::uint64_t* const full = reinterpret_cast<std::uint64_t*>(of_blocks + kTile4);
   if (split > 1 && threadIdx.x == 0) {
-    expect(told, sizeof(float4) * split << shares.share_bits);
+    expect(full, sizeof(float4) * split << shares.share_bits);
   }
   // Says that this block has begun and its barrier is there, and no more: an arrival that also
   // published earlier writes would delay it by a fence of some 500 cycles.
@@ -295,9 +295,9 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     float4* const to = cluster.map_shared_rank(of_blocks, owner) + at + ((rank - owner) << bits);
     const float4 sum = of_turn[i];
     ptx::st_async(reinterpret_cast<float*>(to), {sum.x, sum.y, sum.z, sum.w},
-                  cluster.map_shared_rank(told, owner));
+                  cluster.map_shared_rank(full, owner));
   }
-  wait_for_all(told);
+  wait_for_all(full);
   add_up(reinterpret_cast<const Unit*>(of_blocks), share * 4 / kWidth, split, rank * share / 8,
          share / 8, Number<kFilters / 2>());
 }

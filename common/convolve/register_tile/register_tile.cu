@@ -5,7 +5,7 @@
 //            not exist are zero.
 // How        a thread has 4 or 8 pixels and 4 to 16 filters, an outer product for each tap. A segment is one tap of 16
 //            channels, filters come packed in this order, and pixels are numbered across all images. Two segments
-//            are under way, and so are the numbers of the next channel while those of this one are multiplied.
+//            are under way (double buffering), and so are the next channel's numbers while this one's are multiplied.
 // Must cost  the input R * S times for each tile's filters, the filters once for each tile's pixels. 256
 //            channels of 56 x 56 (3.2 MB) and 256 filters of 3 x 3 (2.4 MB) in tiles of 64 x 128:
 //            4 * 9 * 3.2 + 25 * 2.4 = 175 MB, nearly all of it from the L2 cache.
@@ -52,9 +52,9 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
   const int end = order.segments * (part + 1) / by.parts;
   float* const of_parts = on_chip + kStages * kStage;
   const int most_rows = (kTile.filters - 1) / by.parts + 1;  // of a block
-  std::uint64_t* const told =
+  std::uint64_t* const full =
       reinterpret_cast<std::uint64_t*>(of_parts + most_rows * parts * kTile.pixels);
-  if (parts > 1) expect_parts<kTile.filters, kTile.pixels>(told, part, by);
+  if (parts > 1) expect_parts<kTile.filters, kTile.pixels>(full, part, by);
 
   // A thread's filters are quads kRows quads apart, its pixels quads kColumns quads apart, so that the lanes
   // of a warp read neighbours. Which lane has which: neighbours have the same filters, and those two further
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
   }
   if (parts > 1) {
     send_and_add<kTile.filters, kTile.pixels, kRows, kColumns, kThreads>(
-        sums, of_parts, told, part, output, relu, layer, by, first_filter, first_pixel, own_filter,
+        sums, of_parts, full, part, output, relu, layer, by, first_filter, first_pixel, own_filter,
         own_pixel);
   } else if (layer.P * layer.Q % 4 == 0) {
     store_quads<kRows, kColumns>(sums, output, relu, layer, by, first_filter + own_filter,

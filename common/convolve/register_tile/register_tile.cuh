@@ -256,11 +256,11 @@ __device__ inline void store_rows(const float (&sums)[kSumFilters][kSumPixels], 
 // Before the first segment. The arrival says that the block has begun and its barrier is there, and no more: if it also
 // published what was written before, it would hold the block up.
 template <int kFilters, int kPixels>
-__device__ inline void expect_parts(std::uint64_t* told, int part, const TileDivisors& by) {
+__device__ inline void expect_parts(std::uint64_t* full, int part, const TileDivisors& by) {
   const int parts = by.parts.value;
   if (threadIdx.x == 0) {
     const int rows = kFilters * (part + 1) / by.parts - kFilters * part / by.parts;
-    expect(told, sizeof(float) * rows * parts * kPixels);
+    expect(full, sizeof(float) * rows * parts * kPixels);
   }
   __cluster_barrier_arrive_relaxed();
 }
@@ -272,7 +272,7 @@ template <int kFilters, int kPixels, int kRows, int kColumns, int kThreads, int 
           int kSumPixels>
 __device__ inline void send_and_add(const float (&sums)[kSumFilters][kSumPixels],
                                     float* of_parts,  // [rows][parts][kPixels]
-                                    std::uint64_t* told, int part, float* output, bool relu,
+                                    std::uint64_t* full, int part, float* output, bool relu,
                                     const LayerNumbers& layer, const TileDivisors& by,
                                     int first_filter, int first_pixel, int own_filter,
                                     int own_pixel) {
@@ -286,14 +286,14 @@ __device__ inline void send_and_add(const float (&sums)[kSumFilters][kSumPixels]
     const int its_row = row - kFilters * owner / by.parts;
     float* const to =
         cluster.map_shared_rank(of_parts, owner) + (its_row * parts + part) * kPixels + own_pixel;
-    std::uint64_t* const its_barrier = cluster.map_shared_rank(told, owner);
+    std::uint64_t* const its_barrier = cluster.map_shared_rank(full, owner);
 #pragma unroll
     for (int j = 0; j < kSumPixels; j += 4) {
       ptx::st_async(to + j * kColumns, {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]},
                     its_barrier);
     }
   }
-  wait_for_all(told);
+  wait_for_all(full);
   const int map = layer.P * layer.Q;
   const int column = threadIdx.x % kPixels;
   const int pixel = first_pixel + column;

@@ -1,4 +1,4 @@
-// What register_tile.cu is told of a block's share of a layer, and what it and the plan must agree on. Plain numbers: host and
+// What register_tile.cu knows of a block's share of a layer, and what it and the plan must agree on. Plain numbers: host and
 // device both use them. plan.hpp says how a RegisterTile is chosen.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What split_tf32.cu is told of a block's share of a layer, and what it and the plan must agree on. Plain numbers: host and
+// What split_tf32.cu knows of a block's share of a layer, and what it and the plan must agree on. Plain numbers: host and
 // device both use them. plan.hpp says how a tile is chosen.
 #pragma once
 

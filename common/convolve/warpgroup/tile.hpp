@@ -1,4 +1,4 @@
-// What warpgroup.cu is told of a layer, and what it and the plan must agree on. Plain numbers: host and device both use
+// What warpgroup.cu knows of a layer, and what it and the plan must agree on. Plain numbers: host and device both use
 // them. plan.hpp says how a tile is chosen.
 #pragma once
 

@@ -6,7 +6,8 @@
 // How        as split_tf32: the layer is a product of matrices, factors are split into two parts of TF32, and three of
 //            the four products are added. Here they are wgmma's, of which a warpgroup has [64 outputs][filters] under
 //            way while it prepares the next. Each warpgroup of a block has a task of its own: one copies pieces of the
-//            factors to shared memory, two multiply them, one stores their sums while they are at the next tile.
+//            factors to shared memory, two multiply them, one stores their sums while they are at the next tile. Blocks
+//            are persistent: as many as the SMs hold, each with several tiles.
 // Must cost  the input once for each tile's filters, and for each tap; the filters, twice as many bytes as they were,
 //            once for each 128 outputs; each output written once, in whole rows.
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// What windows.cu is told of a block's share of a layer. Plain numbers: host and device both use them. plan.hpp says
+// What windows.cu knows of a block's share of a layer. Plain numbers: host and device both use them. plan.hpp says
 // how one is chosen.
 #pragma once
 

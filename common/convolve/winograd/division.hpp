@@ -1,4 +1,4 @@
-// What winograd.cu and winograd_apart.cu are told of a layer, and the shapes of blocks that they are compiled for. Plain
+// What winograd.cu and winograd_apart.cu know of a layer, and the shapes of blocks that they are compiled for. Plain
 // numbers: host and device both use them. plan.hpp says how they are chosen.
 #pragma once
 

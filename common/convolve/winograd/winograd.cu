@@ -29,10 +29,10 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
   float* const weights = reinterpret_cast<float*>(on_chip);  // [filter_buffers][kWeights]
   float* const inputs = weights + W::kIs.filter_buffers * W::kWeights;  // [2][kInputs]
   float* const patches = inputs + 2 * W::kInputs;                       // [2][kPatches]
-  // With a cluster each block is told when all have sent it their parts, which it counts in bytes.
-  std::uint64_t* const told = reinterpret_cast<std::uint64_t*>(weights + W::kToBarrier);
+  // With a cluster each block has a barrier that is full when all have sent their parts, counted in bytes.
+  std::uint64_t* const full = reinterpret_cast<std::uint64_t*>(weights + W::kToBarrier);
   const int parts = division.parts.value;
-  if (parts > 1 && threadIdx.x == 0) expect(told, sizeof(float) * W::kParts);
+  if (parts > 1 && threadIdx.x == 0) expect(full, sizeof(float) * W::kParts);
 
   // The blocks of a cluster have the same outputs and a part of the channels each. Blocks with the same tiles
   // and other filters are neighbours: what one of them reads of the input the others find in the L2 cache.
@@ -152,13 +152,13 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
                       pair % W::kTiles * W::kOutputs;
     if (parts > 1) {
       ptx::st_async(cluster.map_shared_rank(of_parts, owner) + place, y,
-                    cluster.map_shared_rank(told, owner));
+                    cluster.map_shared_rank(full, owner));
     } else {
       using Row = std::conditional_t<W::kOutputs == 4, float4, float2>;
       *reinterpret_cast<Row*>(of_parts + place) = *reinterpret_cast<const Row*>(y);
     }
   });
-  parts > 1 ? wait_for_all(told) : __syncthreads();
+  parts > 1 ? wait_for_all(full) : __syncthreads();
   const int first_filter = group * W::kFilters + part * filters;
   add_parts<W>(of_parts, parts, filters, thread, output, bias, relu, layer, division, first_tile,
                first_filter);

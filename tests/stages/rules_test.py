@@ -9,7 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
-# A file is at most so long, its opening comment left out. Longer ones, and why.
+# A kernel's file, or a header of kernels, is at most so long, its opening comment left out. Longer ones, and why.
 MOST_LINES = 120
 LONGER = {
     "stages/04_conv1d_tiled_halo/2_warp_tile.cu": (179, "loads, sums and stores have two ways each, and the mask two places"),
@@ -17,14 +17,14 @@ LONGER = {
     "stages/05_conv1d_tiled_cached/2_quad.cu": (125, "sixteen widths, and the mask in two places"),
     "stages/06_conv2d_direct/6_filter_group.cu": (124, "the descriptor says tile and promise, the launch its stream"),
     "stages/06_conv2d_direct/7_filter_pieces.cu": (146, "step 6 and the pieces"),
-    "stages/07_single_channel_adaptive/1_prefetch.cu": (146, "fetch, compute and put in one place"),
-    "stages/07_single_channel_adaptive/2_filters_over_sms.cu": (164, "fetch, compute and put again"),
-    "stages/07_single_channel_adaptive/3_map_over_sms.cu": (163, "fetch, compute and put again"),
     "stages/08_multi_channel_stride_fixed/1_channels_divided.cu": (134, "a second kernel adds the parts"),
     "stages/10_layout_convolution/1_images_across_lanes.cu": (123, "two descriptors with three tiles each"),
     "stages/10_layout_convolution/2_pixels_across_lanes.cu": (136, "two descriptors, and a pixel's place"),
+    "stages/10_layout_convolution/tile.cuh": (143, "what both kernels share: places, loads, sums and stores"),
     "stages/11_fused_pooling/3_chwn_reuse.cu": (143, "eight shapes of a thread's outputs"),
     "stages/11_fused_pooling/5_chwn_rolling.cu": (145, "pieces of one and of four images, windows of any size"),
+    "stages/12_fused_softmax/row.cuh": (136, "maxima and sums of warps, of blocks, and of pieces of a row"),
+    "stages/13_network/on_chip.cuh": (295, "five kinds of layers, and how blocks hand their cells over"),
     "stages/13_network/2_fully_connected_tiled.cu": (141, "two layouts, and a descriptor of each; launches may overlap"),
 }
 MOST_INCLUDES = 2  # of the project, besides these
@@ -80,6 +80,13 @@ def split(path):
     return lines, next((i for i, line in enumerate(lines) if not line.startswith("//")), len(lines))
 
 
+def too_long(root, path):
+    lines, end = split(path)
+    relative, length = path.relative_to(root).as_posix(), len(lines) - end
+    most, _ = LONGER.get(relative, (MOST_LINES, ""))
+    return [f"{relative}: has {length} lines below its opening comment, more than {most}"] if length > most else []
+
+
 def faults_of_file(root, path, stage, family, number, names, planned):
     lines, end = split(path)
     text, opening = "\n".join(lines), lines[:end]
@@ -111,10 +118,7 @@ def faults_of_file(root, path, stage, family, number, names, planned):
         if family != NETWORKS and run.group(2) not in known:
             complain(f"there is no variant {run.group(2)} in it")
 
-    length = len(lines) - len(opening)
-    most, _ = LONGER.get(relative, (MOST_LINES, ""))
-    if length > most:
-        complain(f"has {length} lines below its opening comment, more than {most}")
+    found += too_long(root, path)
 
     included = INCLUDE.findall(text)
     own = f"stages/{stage}/"
@@ -167,6 +171,8 @@ def faults(root):
         numbers = sorted((name.partition("_")[0] for name in files), key=lambda number: (len(number), number))
         if numbers != [str(i) for i in range(1, len(files) + 1)]:
             found.append(f"stages/{stage}: its steps are numbered {' '.join(numbers)}")
+        for path in sorted(folder.glob("*.cuh")):
+            found += too_long(root, path)
         for name, path in sorted(files.items()):
             if name in listed:
                 read += 1
@@ -274,6 +280,11 @@ class Rules(unittest.TestCase):
             with self.subTest(breach[:400]):
                 found, _ = self.planted(breach)
                 self.assertEqual(len(found), 1, found)
+
+    def test_a_header_of_kernels_that_is_too_long_is_found(self):
+        self.assertEqual(self.planted(more={"tile.cuh": "\n" * 120}), ([], 1))
+        self.assertEqual(self.planted(more={"tile.cuh": "// So.\n" + "\n" * 121})[0],
+                         ["stages/04_conv1d_some/tile.cuh: has 121 lines below its opening comment, more than 120"])
 
     def test_a_gap_in_the_numbers_and_a_file_that_is_not_listed_are_found(self):
         self.assertTrue(self.planted(GOOD.replace("step 1", "step 2"), "2_first.cu", "'2_first'")[0])

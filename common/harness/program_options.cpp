@@ -14,7 +14,7 @@ namespace {
 const std::vector<std::string> kAll = {};
 const std::vector<std::string> kSignals = {"conv1d"};
 const std::vector<std::string> kLayers = {"conv2d"};
-const std::vector<std::string> kLabelled = {"transform", "pooling", "softmax"};
+const std::vector<std::string> kOperations = {"transform", "pooling", "softmax"};
 const std::vector<std::string> kNetworks = {"network"};
 
 const ProgramOption& option_of(const std::string& family, const std::string& name, bool flag) {
@@ -61,7 +61,7 @@ const std::vector<ProgramOption>& program_options() {
       {"--layer", "LABEL[,LABEL]", kLayers,
        "these layers: size-batch-filter-filters-channels, 7-1-3-384-192"},
       {"--layers", "TABLE", kLayers, "the layers of a CSV file, or of a paper"},
-      {"--problem", "LABEL[,LABEL]", kLabelled,
+      {"--problem", "LABEL[,LABEL]", kOperations,
        "these problems: 28-128-16-to-nchw, 55-128-3-96-s2, 128x1000"},
       {"--network", "NAME[,NAME]", kNetworks, "these networks"},
       {"--weights", "FOLDER", kNetworks,

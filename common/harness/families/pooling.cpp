@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/harness/core/covering.hpp"
-#include "common/harness/families/labelled.hpp"
+#include "common/harness/families/operation.hpp"
 #include "common/harness/families/promised.hpp"
 
 namespace halo {
@@ -102,9 +102,9 @@ DatasetPtr sparse_data(const PoolingLayer& layer, std::uint64_t seed) {
 }  // namespace
 
 template <>
-class FamilyProblem<PoolingLayer> final : public LabelledProblem<PoolingLayer> {
+class FamilyProblem<PoolingLayer> final : public OperationProblem<PoolingLayer> {
  public:
-  using LabelledProblem::LabelledProblem;
+  using OperationProblem::OperationProblem;
 
   std::string describe() const override { return "layer " + label(); }
   Problem fields() const override {
@@ -146,7 +146,7 @@ class FamilyProblem<PoolingLayer> final : public LabelledProblem<PoolingLayer> {
     };
   }
   std::vector<DataKind> kinds() const override {
-    std::vector<DataKind> all = LabelledProblem::kinds();
+    std::vector<DataKind> all = OperationProblem::kinds();
     if (given().output_size() * given().R() * given().S() <= kMostPromisedProducts) {
       all.push_back({DataKind::Of::promised, 1});
     }
@@ -339,7 +339,7 @@ std::vector<Trial<PoolingLayer>> trials(const PoolingVariant& variant, std::uint
 
 template <>
 const ProgramFamily& program_family<PoolingLayer>() {
-  return labelled_family<PoolingLayer>(
+  return operation_family<PoolingLayer>(
       {.name = "pooling",
        .help =
            "A layer is named size-batch-window-channels: 55-128-3-96-s2 is the largest of each 3 x "

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/harness/families/labelled.hpp"
+#include "common/harness/families/operation.hpp"
 #include "common/harness/families/promised.hpp"
 
 namespace halo {
@@ -65,9 +65,9 @@ class SparseSoftmaxData final : public Dataset {
 }  // namespace
 
 template <>
-class FamilyProblem<Softmax> final : public LabelledProblem<Softmax> {
+class FamilyProblem<Softmax> final : public OperationProblem<Softmax> {
  public:
-  using LabelledProblem::LabelledProblem;
+  using OperationProblem::OperationProblem;
 
   std::string describe() const override { return "softmax " + label(); }
   Problem fields() const override {
@@ -173,7 +173,7 @@ std::vector<Trial<Softmax>> trials(const SoftmaxVariant& variant, std::uint64_t 
 
 template <>
 const ProgramFamily& program_family<Softmax>() {
-  return labelled_family<Softmax>(
+  return operation_family<Softmax>(
       {.name = "softmax",
        .help = "A softmax is named imagesxcategories: 128x1000.\n",
        .example = "--problem 128x1000,32x10",

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/harness/families/labelled.hpp"
+#include "common/harness/families/operation.hpp"
 #include "common/harness/families/promised.hpp"
 
 namespace halo {
@@ -44,9 +44,9 @@ DatasetPtr sparse_data(const Transform& problem, std::uint64_t seed) {
 }  // namespace
 
 template <>
-class FamilyProblem<Transform> final : public LabelledProblem<Transform> {
+class FamilyProblem<Transform> final : public OperationProblem<Transform> {
  public:
-  using LabelledProblem::LabelledProblem;
+  using OperationProblem::OperationProblem;
 
   std::string describe() const override { return "transform " + label(); }
   Problem fields() const override {
@@ -219,7 +219,7 @@ std::vector<Transform> measured() {
 
 template <>
 const ProgramFamily& program_family<Transform>() {
-  return labelled_family<Transform>(
+  return operation_family<Transform>(
       {.name = "transform",
        .help =
            "A transform is named size-batch-channels-to-layout: 28-128-16-to-nchw takes 128 images "

@@ -23,9 +23,9 @@ inline constexpr std::int64_t kMostRandomCells = 10'000;  // of such a problem's
 // A problem of these families has one input. Its kinds of data are those of conv::input_kinds: ordinary
 // numbers first, then the edges of float.
 template <class Given>
-class LabelledProblem : public AnyProblem {
+class OperationProblem : public AnyProblem {
  public:
-  explicit LabelledProblem(const Given& given) : given_(given) {}
+  explicit OperationProblem(const Given& given) : given_(given) {}
   const Given& given() const { return given_; }
 
   std::string label() const override { return conv::label(given_); }
@@ -60,7 +60,7 @@ class LabelledProblem : public AnyProblem {
 };
 
 // Such a family's problems, and how they are named.
-struct LabelledFamily {
+struct OperationFamily {
   std::string name;  // of its bench sets
   // The problem of a label. Throws std::invalid_argument in one line.
   std::function<AnyProblemPtr(const std::string& label)> parse;
@@ -73,11 +73,11 @@ struct LabelledFamily {
 };
 
 // ProgramFamily::run of such a family, which must outlive it.
-std::unique_ptr<ProgramRun> labelled_run(const LabelledFamily& family);
+std::unique_ptr<ProgramRun> operation_run(const OperationFamily& family);
 
 // What a family of these differs in.
 template <class Given>
-struct LabelledWords {
+struct OperationWords {
   std::string name;
   std::string help;     // how its problems are named
   std::string example;  // arguments
@@ -99,13 +99,13 @@ std::vector<Given> named_in(const std::vector<data::Sc16Problem<Given>>& list,
 
 // program_family of such a family; `words` are those of the first call.
 template <class Given>
-const ProgramFamily& labelled_family(const LabelledWords<Given>& words) {
-  static const LabelledFamily labelled = [&] {
+const ProgramFamily& operation_family(const OperationWords<Given>& words) {
+  static const OperationFamily operation = [&] {
     std::string measured;
     for (const Given& problem : words.measured) {
       measured += (measured.empty() ? "" : ",") + conv::label(problem);
     }
-    return LabelledFamily{
+    return OperationFamily{
         words.name,
         [parse = words.parse](const std::string& label) { return erased(parse(label)); },
         words.simulated, measured,
@@ -122,7 +122,7 @@ const ProgramFamily& labelled_family(const LabelledWords<Given>& words) {
                                        .help = words.help,
                                        .examples = {words.example},
                                        .render_sets = render_brief,
-                                       .run = [] { return labelled_run(labelled); }};
+                                       .run = [] { return operation_run(operation); }};
   return family;
 }
 

@@ -1,4 +1,4 @@
-#include "common/harness/families/labelled.hpp"
+#include "common/harness/families/operation.hpp"
 
 #include <set>
 #include <stdexcept>
@@ -12,9 +12,9 @@ namespace {
 
 using Problems = std::vector<AnyProblemPtr>;
 
-class LabelledRun final : public ProgramRun {
+class OperationRun final : public ProgramRun {
  public:
-  explicit LabelledRun(const LabelledFamily& family) : family_(family) {}
+  explicit OperationRun(const OperationFamily& family) : family_(family) {}
 
   void add_options(CommandLine& line, ProgramOptions&) override {
     add_option(line, family_.name, "--problem", problem_);
@@ -74,14 +74,14 @@ class LabelledRun final : public ProgramRun {
     return problems;
   }
 
-  const LabelledFamily& family_;
+  const OperationFamily& family_;
   std::string problem_;
 };
 
 }  // namespace
 
-std::unique_ptr<ProgramRun> labelled_run(const LabelledFamily& family) {
-  return std::make_unique<LabelledRun>(family);
+std::unique_ptr<ProgramRun> operation_run(const OperationFamily& family) {
+  return std::make_unique<OperationRun>(family);
 }
 
 }  // namespace halo

@@ -7,8 +7,9 @@
 
 namespace halo::single_channel_adaptive {
 
-constexpr int kThreads = 512;  // of a block; occupancy: two blocks per SM, so a thread has 64 registers
-constexpr int kAhead = 24;     // of them for the next piece
+constexpr int kThreads =
+    512;  // of a block; occupancy: two blocks per SM, so a thread has 64 registers
+constexpr int kAhead = 24;  // of them for the next piece
 
 // The row of the map with which the windows of output row p begin, as far as such a row exists.
 __device__ inline int map_row(const LayerNumbers& layer, int p) {
@@ -21,9 +22,9 @@ __device__ inline int map_row(const LayerNumbers& layer, int p) {
 // (2017), whom the paper follows, a thread keeps its window in registers for all filters.
 template <int kSize>  // rows and columns of the filters: 1, 3 or 5; 0: any, and no window
 __device__ inline void compute(const LayerNumbers& layer, int first_p, int end_p, int filters,
-                        const float* cells,  // shared, [rows of the map][W]
-                        const float* taps,   // shared, [filters][R][S]
-                        float* output) {     // [filters][P][Q]
+                               const float* cells,  // shared, [rows of the map][W]
+                               const float* taps,   // shared, [filters][R][S]
+                               float* output) {     // [filters][P][Q]
   const int pixels = (end_p - first_p) * layer.Q;
   const int pixel_threads = min(kThreads, (pixels + kWarpSize - 1) / kWarpSize * kWarpSize);
   const int filter_threads = min(kThreads / pixel_threads, filters);

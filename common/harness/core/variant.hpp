@@ -164,7 +164,8 @@ struct Variant : About {
   }
   void must_cost(std::function<Cost(const Given&)> predict) {
     also([predict = std::move(predict)](const Given& problem, auto& made) {
-      made.cost = [predict, problem] { return predict(problem); };
+      made.cost = nullptr;  // where nobody predicts it
+      if (predict) made.cost = [predict, problem] { return predict(problem); };
     });
   }
   void tells(std::function<std::string(const Given&)> detail) {

@@ -521,14 +521,20 @@ struct Check::State {
     }
     variant.name = "yours";
     variant.source = source;
-    variant.launch = [this](const AnyCall& call) {
-      const Numbers& numbers = static_cast<const ExerciseProblem&>(call.problem).numbers();
-      const auto cells = static_cast<std::size_t>(places_of(call.problem));
-      const int error = backend.call(inputs_of(call), parts_of(call), cells, numbers);
-      const Observation& seen = backend.last();
-      if (seen.error.empty() && seen.cost.launches.empty()) without_kernel = true;
-      if (too_few_bytes.empty()) too_few_bytes = elements_for_bytes(numbers, seen.cost);
-      return error;
+    variant.prepared = [this](const AnyProblem& problem) {
+      AnyPrepared made;
+      static_cast<About&>(made) = variant;
+      made.launch =
+          [this, places = places_of(problem),
+           numbers = static_cast<const ExerciseProblem&>(problem).numbers()](const AnyCall& call) {
+            const int error = backend.call(inputs_of(call), parts_of(call, places),
+                                           static_cast<std::size_t>(places), numbers);
+            const Observation& seen = backend.last();
+            if (seen.error.empty() && seen.cost.launches.empty()) without_kernel = true;
+            if (too_few_bytes.empty()) too_few_bytes = elements_for_bytes(numbers, seen.cost);
+            return error;
+          };
+      return made;
     };
     groups = contract.groups;
     if (contract.draw) {
@@ -571,10 +577,10 @@ struct Check::State {
     return problem.output_size() / contract.outputs;
   }
 
-  std::vector<float*> parts_of(const AnyCall& call) const {
+  // Where its outputs begin, of so many cells each.
+  std::vector<float*> parts_of(const AnyCall& call, std::int64_t places) const {
     std::vector<float*> parts;
-    const std::int64_t part = places_of(call.problem);
-    for (int i = 0; i < contract.outputs; ++i) parts.push_back(call.output + i * part);
+    for (int i = 0; i < contract.outputs; ++i) parts.push_back(call.output + i * places);
     return parts;
   }
 
@@ -1100,10 +1106,11 @@ std::string Check::time(const WorkerCommand& beside) {
   const auto ready = [&](RemoteBackend& backend) {
     auto arrays = std::make_shared<ProblemArrays>(backend, problem);
     arrays->hold(*data, conv::Layout::nchw);
-    return [&state, &backend, &numbers, arrays] {
+    return [&state, &backend, &numbers, arrays, places = state.places_of(problem)] {
       constexpr int kCalls = 50;
       const AnyCall call = arrays->call(conv::Layout::nchw);
-      Rounds rounds{backend.time(state.inputs_of(call), state.parts_of(call), numbers, kCalls)};
+      Rounds rounds{
+          backend.time(state.inputs_of(call), state.parts_of(call, places), numbers, kCalls)};
       for (double& time : rounds.us) time *= 1000;  // from milliseconds
       std::sort(rounds.us.begin(), rounds.us.end());
       return rounds;

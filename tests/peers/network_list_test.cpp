@@ -26,7 +26,9 @@ TEST_CASE("peers of a network: the fully connected layer takes those that it is,
     CHECK(peer.layout == layout);
     CHECK(peer.role == Role::peer);
     CHECK(peer.demand == conv::Demand::bounded);
-    CHECK(refusal(peer, ConvLayer({.N = 4, .C = 3, .H = 5, .W = 6, .K = 7, .R = 5, .S = 6})) == "");
+    // Where it is there it takes such a layer.
+    CHECK(refusal(peer, ConvLayer({.N = 4, .C = 3, .H = 5, .W = 6, .K = 7, .R = 5, .S = 6})) ==
+          peer.unavailable);
     const auto covered = peer.prepared(ConvLayer({.H = 5, .W = 5, .R = 5, .S = 5}));
     CHECK(peer.unavailable.empty() == static_cast<bool>(covered.launch));
     if (!peer.unavailable.empty()) {

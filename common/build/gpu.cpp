@@ -36,6 +36,10 @@ Gpu find_gpu() {
     gpu.reason = "no NVIDIA driver on this machine";
     return gpu;
   }
+  if (dlsym(library, "simt_simulator") != nullptr) {
+    gpu.reason = "libcuda.so.1 is the simulator's here: take its folder out of LD_LIBRARY_PATH";
+    return gpu;
+  }
   // The library stays loaded: unloading a driver that has started threads is not safe.
   const auto init = symbol<int(unsigned)>(library, "cuInit");
   const auto version = symbol<int(int*)>(library, "cuDriverGetVersion");

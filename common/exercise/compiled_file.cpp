@@ -1,7 +1,6 @@
 #include "common/exercise/compiled_file.hpp"
 
-#include <cstdlib>
-#include <sstream>
+#include "common/process/process.hpp"
 
 namespace halo {
 
@@ -40,13 +39,8 @@ fs::path toolkit_of(const fs::path& nvcc) { return nvcc.parent_path().parent_pat
 
 std::vector<std::string> symbols_command(const fs::path& object) {
   // A sandbox wants the program's path.
-  std::istringstream folders(std::getenv("PATH") == nullptr ? "/usr/bin" : std::getenv("PATH"));
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path nm = fs::path(folder) / "nm";
-    std::error_code unknown;
-    if (fs::exists(nm, unknown)) return {nm.string(), "-P", object.string()};
-  }
-  return {"/usr/bin/nm", "-P", object.string()};
+  const fs::path nm = on_path("nm");
+  return {nm.empty() ? "/usr/bin/nm" : nm.string(), "-P", object.string()};
 }
 
 }  // namespace halo

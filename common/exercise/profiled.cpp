@@ -1,7 +1,5 @@
 #include "common/exercise/profiled.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -11,10 +9,12 @@
 #include <vector>
 
 #include "common/build/errors.hpp"
+#include "common/data/csv.hpp"
 #include "common/data/file.hpp"
 #include "common/exercise/attempt.hpp"
 #include "common/exercise/traced.hpp"
 #include "common/json/json.hpp"
+#include "common/process/process.hpp"
 #include "common/report/command_line.hpp"
 
 namespace halo {
@@ -76,29 +76,6 @@ std::vector<std::string> profiler(const fs::path& ncu, const fs::path& log) {
           "--metrics",  metrics};
 }
 
-// Empty: it is not installed.
-fs::path find_ncu() {
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path program = fs::path(folder) / "ncu";
-    if (access(program.c_str(), X_OK) == 0) return program;
-  }
-  return {};
-}
-
-// The cells of a line of CSV in which every cell is quoted.
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells;
-  for (std::size_t at = line.find('"'); at != std::string::npos; at = line.find('"', at)) {
-    const std::size_t end = line.find('"', at + 1);
-    if (end == std::string::npos) break;
-    cells.push_back(line.substr(at + 1, end - at - 1));
-    at = end + 1;
-  }
-  return cells;
-}
-
 // Of all launches of a report of the simulator's.
 double counted_by_simulator(const json::Value& report, const std::string& name) {
   double sum = 0;
@@ -120,11 +97,13 @@ std::vector<std::pair<std::string, double>> counters_of_ncu(const std::string& t
   std::vector<double> sums;
   std::string said;  // by Nsight Compute, of an error
   int launches = 0;
+  std::string rows;  // every cell of them is in quotes
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("==ERROR== ") && said.empty()) said = line.substr(10);
-    if (!line.starts_with('"')) continue;
-    const std::vector<std::string> cells = cells_of(line);
+    if (line.starts_with('"')) rows += line + "\n";
+  }
+  for (const auto& [number, cells] : data::parse_csv(rows, "Nsight Compute's table")) {
     if (names.empty()) {
       names = cells;
       sums.resize(names.size());
@@ -160,7 +139,7 @@ std::string counters_beside(const BuildFolder& build, const Exercise& exercise,
   const auto not_run = [](const std::string& why) {
     return "counters of the GPU: NOT RUN: " + why + "\n";
   };
-  const fs::path ncu = find_ncu();
+  const fs::path ncu = on_path("ncu");
   if (ncu.empty()) return not_run("Nsight Compute (ncu) is not installed");
   const fs::path folder = workplace_of(build, exercise);
   try {

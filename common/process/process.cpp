@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <sstream>
 #include <system_error>
 
 #include "common/report/row_stream.hpp"
@@ -272,6 +273,16 @@ std::string how_it_ended(const Ended& ended) {
     return "signal " + std::to_string(ended.signal) + " (" + strsignal(ended.signal) + ")";
   }
   return "exit status " + std::to_string(ended.status);
+}
+
+std::filesystem::path on_path(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::filesystem::path at = std::filesystem::path(folder) / program;
+    if (access(at.c_str(), X_OK) == 0) return at;
+  }
+  return {};
 }
 
 std::string last_line(const std::string& text) {

@@ -1,6 +1,7 @@
 // Runs programs, gathers what they say and tells how they ended.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -81,6 +82,9 @@ Ended run_program(const std::vector<std::string>& command,
 
 /// "exit status 3", "signal 11 (Segmentation fault)", or why it was not started.
 std::string how_it_ended(const Ended& ended);
+
+/// Where the program of this name is, in the folders of PATH; empty: in none.
+std::filesystem::path on_path(const std::string& program);
 
 /// The last line that is not blank; empty if there is none.
 std::string last_line(const std::string& text);

@@ -35,8 +35,7 @@ void Contenders::add(const Contender& contender, const std::vector<Conv2dVariant
       is_split != contender.tensor_cores ||
       at->takes_groups_and_dilation != contender.takes_groups_and_dilation) {
     throw std::logic_error(at->name +
-                           " is no contender: NCHW, fp32's "
-                           "accuracy; on tensor cores it says so");
+                           " is no contender: NCHW, fp32's accuracy; on tensor cores it says so");
   }
   contenders.push_back(contender);
   variants.push_back(*at);
@@ -112,8 +111,8 @@ std::vector<const Conv2dVariant*> nearest(std::span<const Ranked> ranked, int mo
 const Conv2dVariant* chosen(const conv::ConvLayer& layer, const Contenders& among,
                             Epilogue epilogue, Choice choice) {
   // Asked again and again for the same few layers.
-  static std::recursive_mutex
-      mutex;  // a layer with groups or dilation chooses for the plain ones that it becomes
+  // A layer with groups or dilation chooses for the plain ones that it becomes.
+  static std::recursive_mutex mutex;
   static std::map<std::tuple<std::string, const Contenders*, Epilogue, Choice, int, int, int>,
                   const Conv2dVariant*>
       known;

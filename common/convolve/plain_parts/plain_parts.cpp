@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/conv/quotient.hpp"
 #include "common/convolve/plain_parts/plan.hpp"
 
 namespace halo::convolve {
@@ -22,9 +23,9 @@ struct Parts {
   Prepared<ConvLayer> inner;
 
   bool packs() const { return inner.packed_floats > 0; }
-  // Of a group's filters as the kernel reads them, in multiples of 256 bytes.
+  // Of a group's filters as the kernel reads them.
   std::int64_t packed_pitch() const {
-    return ((packs() ? inner.packed_floats : plan.plain->filters_size()) + 63) / 64 * 64;
+    return rounded_up(packs() ? inner.packed_floats : plan.plain->filters_size(), kAlignment);
   }
 };
 

@@ -19,8 +19,6 @@ constexpr int kThreads = 256;
 constexpr int kMostGroups = 4;
 constexpr std::int64_t kLongSum = 512, kLongSumOfOneImage = 64;
 
-std::int64_t whole_256_bytes(std::int64_t floats) { return (floats + 63) / 64 * 64; }
-
 // An axis, and the plain layer's numbers along it.
 struct PlainAxis {
   PartsAxis axis;
@@ -74,19 +72,19 @@ PartsPlan plan_parts(const ConvLayer& layer) {
   plan.plain.emplace(shape);
   const std::int64_t input = plan.plain->input_size(), output = plan.plain->output_size();
   plan.in_place = phases == 1 && layer.N() == 1 && layer.dilation_h() == 1 &&
-                  layer.dilation_w() == 1 && input == whole_256_bytes(input) &&
-                  output == whole_256_bytes(output);
+                  layer.dilation_w() == 1 && input == rounded_up(input, kAlignment) &&
+                  output == rounded_up(output, kAlignment);
   plan.division = {images,
                    layer.groups(),
                    static_cast<int>(shape.C),
                    static_cast<int>(shape.K),
-                   static_cast<int>(whole_256_bytes(input)),
-                   static_cast<int>(whole_256_bytes(output)),
+                   static_cast<int>(rounded_up(input, kAlignment)),
+                   static_cast<int>(rounded_up(output, kAlignment)),
                    down.axis,
                    across.axis};
   if (!plan.in_place) {
-    plan.gathered = layer.groups() * whole_256_bytes(input);
-    plan.sums = layer.groups() * whole_256_bytes(output);
+    plan.gathered = layer.groups() * rounded_up(input, kAlignment);
+    plan.sums = layer.groups() * rounded_up(output, kAlignment);
   }
   return plan;
 }

@@ -10,6 +10,9 @@
 
 namespace halo::convolve {
 
+// Arrays begin at multiples of 256 bytes: of so many floats.
+inline constexpr std::int64_t kAlignment = 64;
+
 struct PartsPlan {
   std::string refusal;                   // the end of a sentence; empty: the others count
   std::optional<conv::ConvLayer> plain;  // of one group, of a slice of the images

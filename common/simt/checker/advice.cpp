@@ -273,8 +273,8 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::missing_fence:
       if (remedy == Remedy::products) {
         return "Call wgmma.fence between what writes accumulators, or registers of A, and the "
-               "first "
-               "wgmma that has them: ptxas adds one only where it sees it, and says so (C7519).";
+               "first wgmma that has them: ptxas adds one only where it sees it, and says so "
+               "(C7519).";
       }
       return "A GPU may make this access before it has read the lock or flag that allows it: put a "
              "__threadfence() between the two.";

@@ -1070,7 +1070,7 @@ def check_course(root):
     problems += [f"stages/course.csv: there is no page docs/{page}.md" for page in pages
                  if not (root / "docs" / f"{page}.md").is_file()]
     index = (root / "docs" / "index.md").read_text(encoding="utf-8")
-    found = re.findall(r"^\| \d\d \|.*\]\((\d\d_\w+)\.md\) \|$", index, re.M)
+    found = re.findall(r"^\| \[\d\d\]\((\d\d_\w+)\.md\) \| .* \|$", index, re.M)
     if found != pages:
         odd = sorted(set(found) ^ set(pages)) or ["in another order"]
         problems.append(f"docs/index.md: its stages are not those of stages/course.csv: {', '.join(odd)}")

@@ -11,7 +11,7 @@ meaning on hover, where they first occur in a section of a page. Files of result
 (`halo report FILE --html`), and listed; of all measured kernels there is one roofline (roofline.py); without it as they are. Where a page says `<!-- trace: NAME -->` it shows the
 page of `halo trace` with what docs/results/traces/NAME.json keeps; where it says `<!-- stepper: NAME -->`, site.js draws; where it
 says `<!-- slides -->`, the slides are linked that make_slides.py makes.
-With --repository each page links its source there, to be edited, and the header the repository; and the notebook clones it.
+With --repository each page links its source there, to be edited, and the header the repository; the notebook and the first page clone it.
 
 Exit status: 0 built, 1 something is wrong with a page (one line each), 2 wrong use, 77 MkDocs or Material is
 not installed.
@@ -219,6 +219,8 @@ class Site:
             out.append(line)
         flush()
         text = "\n".join(out)
+        if self.repository:
+            text = text.replace("git clone ADDRESS halo", f"git clone {self.repository} halo")
         return text if path == NOTATION else f"{text.rstrip()}\n\n{definitions(self.words, text)}"
 
     def link(self, page, match):

@@ -78,7 +78,8 @@ def drawing(kernels, roofs):
     ridge, least = peak / bandwidth, 2.0 ** OCTAVES[0]
     parts.append(f'<polyline class="roof" points="{x(least):.1f},{y(least * bandwidth):.1f} {x(ridge):.1f},{y(peak):.1f} '
                  f'{RIGHT},{y(peak):.1f}"/>')
-    parts.append(f'<text x="{LEFT + 4}" y="{HEIGHT - 8}">flop per byte; upwards: TFLOP/s</text>')
+    parts.append(f'<text x="{(LEFT + RIGHT) / 2}" y="{HEIGHT - 16}" text-anchor="middle">arithmetic intensity, flop per byte</text>')
+    parts.append(f'<text transform="translate(14 {(TOP + BOTTOM) / 2}) rotate(-90)" text-anchor="middle">TFLOP/s</text>')
     for kernel in kernels:
         stage = kernel["stage"]
         mark = stage[:2] if stage[:2].isdigit() else stage[0].upper()
@@ -110,6 +111,6 @@ def roofline(root):
         f"Each point is a kernel that was measured on an {roofs[0]}, at its fastest problem; it leads to its page. The roofs are "
         f"a copy of {roofs[1]:,.0f} GB/s and {roofs[2] / 1000:.1f} TFLOP/s of multiply-adds, measured too. Bytes and operations are those "
         "that the problem needs: above the slope the L2 cache delivers, above the flat roof a method multiplies less often. Layout "
-        "transforms compute nothing, and have no point. Hollow: libraries.", "",
+        "transforms compute nothing, and have no point. The number is the stage's, C is the dispatcher, hollow points are libraries.", "",
         drawing(kernels, roofs), "",
         "| stage | kernel | fastest problem | flop/byte | TFLOP/s | of the roof |", "|---|---|---|---:|---:|---:|", *rows]) + "\n"

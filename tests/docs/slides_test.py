@@ -196,6 +196,10 @@ class BuiltSite(unittest.TestCase):
         first = next("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
         self.assertIn(f'\nREPOSITORY = "{REPOSITORY}"\n', first)
 
+    def test_the_first_page_clones_the_repository(self):
+        text = re.sub(r"<[^>]*>", "", text_of(SITE / "index.html"))
+        self.assertIn(f"git clone {REPOSITORY} halo", text)
+
     def test_each_week_of_the_syllabus_has_slides(self):
         weeks = list(make_slides.weeks_of(ROOT))
         self.assertEqual(len(weeks), 10)

@@ -617,7 +617,7 @@ class CheckDocs(unittest.TestCase):
                                      "01_one,a,01_one,,,The first\n02_two,a,02_two,,x y,The second\n",
                 "stages/01_one/meson.build": "", "stages/02_two/meson.build": "",
                 "docs/01_one.md": "", "docs/02_two.md": "",
-                "docs/index.md": "| 01 | so | [01](01_one.md) |\n| 02 | so | [02](02_two.md) |\n",
+                "docs/index.md": "| [01](01_one.md) | so |\n| [02](02_two.md) | so |\n",
             }
             files.update(changed)
             with tempfile.TemporaryDirectory() as folder:
@@ -633,8 +633,8 @@ class CheckDocs(unittest.TestCase):
                 {"docs/02_two.md": None},
                 {"stages/02_two/meson.build": None},
                 {"stages/03_three/meson.build": ""},
-                {"docs/index.md": "| 01 | so | [01](01_one.md) |\n"},
-                {"docs/index.md": "| 02 | so | [02](02_two.md) |\n| 01 | so | [01](01_one.md) |\n"},
+                {"docs/index.md": "| [01](01_one.md) | so |\n"},
+                {"docs/index.md": "| [02](02_two.md) | so |\n| [01](01_one.md) | so |\n"},
         ]:
             with self.subTest(changed=changed):
                 self.assertEqual(len(wrong(**changed)), 1)

@@ -174,6 +174,8 @@ Value Value::object(std::initializer_list<Member> members) {
 Value Value::parse(std::string_view text) {
   Text::Reader reader;
   reader.text = text;
+  // To the parser it would be the end, whatever follows.
+  if (text.find('\0') != std::string_view::npos) throw Error("it has bytes of 0");
   if (Node::sax_parse(text, &reader)) return std::move(reader.root);
   throw Error(reader.fault);
 }

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
+#include <cinttypes>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +21,7 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -32,6 +35,7 @@
 #include "common/process/sandbox.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/table.hpp"
+#include "common/simt/nudge.hpp"
 
 namespace halo::exercises {
 
@@ -104,13 +108,15 @@ struct Judged {
 struct Call {
   std::vector<std::string> words;
   std::string environment = {};
+  // Kernels read other numbers than the host has (common/simt/nudge.hpp); 0: the same.
+  std::uint64_t nudge = 0;
 };
 const std::string kOutput = "OUTPUT";
 // Where only the program's own words count; nothing is looked up then, which is most of a short run's time.
 const std::string kUnwatched = "SIMT_CHECKS=none ";
 
-Call call_of(const Problem& problem, const std::string& environment = {}) {
-  return {{std::to_string(problem.n), problem.a, kOutput}, environment};
+Call call_of(const Problem& problem, const std::string& environment = {}, std::uint64_t nudge = 0) {
+  return {{std::to_string(problem.n), problem.a, kOutput}, environment, nudge};
 }
 
 // ---- The simulator's report of a run ----
@@ -192,7 +198,7 @@ double global_bytes(const json::Value& report, double n) {
   return conv::kSectorBytes * static_cast<double>(sectors + in_bulk + by_atomics) / n;
 }
 
-// Throws json::Error if it is none of the simulator's: the program can write there too.
+// Throws json::Error if it is none of the simulator's: the program can write there too, until it ends.
 void require_figures(const json::Value& report) {
   hazards_of(report);
   blocks_of(report);
@@ -247,7 +253,10 @@ class Programs {
       return ended;
     }
     const bool is_watched = asked.environment.empty();
-    std::vector<std::string> settings = {"SIMT_THREADS=1", "SIMT_REPORT=" + report.string()};
+    // As long, whatever is asked: the program is not to know which run is which.
+    char judge[64];
+    std::snprintf(judge, sizeof judge, "SIMT_JUDGE=%s:%020" PRIu64, seal_.c_str(), asked.nudge);
+    std::vector<std::string> settings = {"SIMT_THREADS=1", "SIMT_REPORT=" + report.string(), judge};
     if (!is_watched) {
       std::istringstream stream(asked.environment);
       settings = {std::istream_iterator<std::string>(stream), {}};
@@ -287,7 +296,10 @@ class Programs {
       try {
         json::Value read = json::Value::parse(text_of(report));
         require_figures(read);
-        ended.report = std::move(read);
+        // What a program leaves that comes to no good end has no seal: it is for people.
+        if (ended.status != 0 || read.get_or("seal", std::string()) == seal_) {
+          ended.report = std::move(read);
+        }
       } catch (const json::Error&) {
         // Not the simulator's.
       }
@@ -339,6 +351,8 @@ class Programs {
   std::string hindrance_;
   std::string program_;
   std::string source_;
+  std::string seal_ = std::to_string(1 + std::uint64_t{std::random_device{}()}) +
+                      std::to_string(std::random_device{}());
   data::TemporaryFolder folder_{"halo-program"};
   std::atomic<int> runs_{0};
   std::atomic<int> endless_{0};  // runs that somebody had to end
@@ -400,6 +414,60 @@ Judged is_right(const Problem& problem, const Ended& ended) {
   return {};
 }
 
+// Sums and products of these are as round, so that they would be changed too.
+bool may_be_nudged(const Problem& problem) {
+  const double a = std::strtod(problem.a.c_str(), nullptr);
+  constexpr double kMost = 64;
+  return a == std::floor(a) && std::fabs(a) <= kMost;
+}
+
+double nudged_in_double(double value, std::uint64_t key) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t high = simt::nudged(static_cast<std::uint32_t>(bits >> 32), key);
+  return std::bit_cast<double>(high << 32 | (bits & 0xffffffff));
+}
+
+// Whether it is what kernels make of x and y that comes out of a run in which they read others than the host has. Where
+// `is_measured`, these are floats that the host has copied, as in any program that keeps its budget; else they may be double,
+// or made by a kernel, whose own numbers reach the host changed. A program that ends with an error has noticed.
+bool is_of_kernels(const Problem& problem, const Ended& ended, std::uint64_t key,
+                   bool is_measured) {
+  if (ended.status != 0 || !ended.output) return true;
+  // x and y stored and read, y stored once more.
+  constexpr double kWhereKernelsMakeThem = 5 * sizeof(float);
+  const bool may_be_kernels = !is_measured && ended.report &&
+                              global_bytes(*ended.report, problem.n) >= kWhereKernelsMakeThem;
+  const float a = std::strtof(problem.a.c_str(), nullptr);
+  int followed = 0, i = 0;
+  for (const std::string& line : lines_of(*ended.output)) {
+    const auto x = static_cast<float>(x_at(i)), y = static_cast<float>(y_at(i));
+    const double bound = conv::error_bound(2, std::fabs(a * x_at(i)) + std::fabs(y_at(i)));
+    const float found = std::strtof(line.c_str(), nullptr);
+    const float of_kernel = simt::nudged(found, key);
+    const auto is_sum = [&](double of_a, double of_x, double of_y) {
+      const double sum = of_a * of_x + of_y;
+      return std::fabs(found - sum) <= bound || std::fabs(of_kernel - sum) <= bound;
+    };
+    const double nudged_x = simt::nudged(x, key), nudged_y = simt::nudged(y, key);
+    // Perhaps a lies in memory too.
+    const bool follows =
+        is_sum(a, nudged_x, nudged_y) || is_sum(simt::nudged(a, key), nudged_x, nudged_y) ||
+        (!is_measured && is_sum(a, nudged_in_double(x, key), nudged_in_double(y, key))) ||
+        (may_be_kernels && of_kernel != found &&
+         std::fabs(of_kernel - (double{a} * x + y)) <= bound);
+    followed += follows;
+    ++i;
+  }
+  // All but a few: a number of a kernel's own may be as round as those that are changed.
+  return 4 * followed >= 3 * problem.n;
+}
+
+Judged made_elsewhere(const Ended& ended) {
+  return {false, ended.call +
+                     ": its outputs are not a * x + y of what its kernels read (x and y were "
+                     "changed right before): what computed them?"};
+}
+
 // An error that is told as it should be: a status, one line, and no output.
 Judged is_refused(const Ended& ended, std::optional<int> status) {
   const auto wrong = [&](const std::string& what) {
@@ -423,13 +491,13 @@ Judged is_refused(const Ended& ended, std::optional<int> status) {
 
 // ---- The cases ----
 
+const Problem kMeasured = {100'000, "2"};
 const std::vector<std::pair<std::string, std::vector<Problem>>> kGroups = {
     {"one full block", {{256, "2"}}},
     {"several blocks, and a last one that is not full", {{257, "2"}, {5003, "-1"}}},
-    {"one element, and a hundred thousand", {{1, "4"}, {100'000, "2"}}},
+    {"one element, and a hundred thousand", {{1, "4"}, kMeasured}},
 };
 const std::string kDrawn = "any n and any a";
-constexpr int kMeasured = 100'000;
 constexpr int kLongest = 1'000'000;  // that a hidden case may ask for
 
 // What every n is held to.
@@ -455,14 +523,25 @@ Problem drawn(std::uint64_t random) {
           std::to_string(static_cast<double>(random / 4000 % 20'001) / 1000 - 10)};
 }
 
+// A problem's run, and what came of it.
+struct Tried {
+  Ended ended;
+  Judged judged;
+  bool is_made_elsewhere = false;
+  // Counted where outputs follow what kernels read; none: they do not, or nothing was counted.
+  std::optional<json::Value> report = {};
+};
+
 // Why this run is not right, without a word of its problem; empty: it is.
-std::string general_fault(const Problem& problem, const Ended& ended) {
+std::string general_fault(const Tried& tried) {
+  const Ended& ended = tried.ended;
   if (!ended.reason.empty())
     return "the program was ended: it took too much, or gave no sign of life";
   if (ended.signal != 0) return "the program was ended by a signal";
   if (ended.status != 0) return "the program ended with an error";
   if (!ended.output) return "the program wrote no output";
-  if (!is_right(problem, ended).good) return "a wrong output";
+  if (tried.is_made_elsewhere) return "outputs that no kernel computed";
+  if (!tried.judged.good) return "a wrong output";
   if (ended.report && !hazards_of(*ended.report).empty()) {
     return "a finding: " + words_of_kind(hazards_of(*ended.report).front().kind);
   }
@@ -475,7 +554,10 @@ class ProgramExaminer final : public Examiner {
       : programs_(program, source), groups_(kGroups), of_hidden_(~seed) {
     conv::Random random(seed);
     std::vector<Problem> any = {{77, "0"}, {321, "1e30"}};
-    for (int i = 0; i < 2; ++i) any.push_back(drawn(random.bits() >> 1));
+    any.push_back(drawn(random.bits() >> 1));
+    any.push_back(drawn(random.bits() >> 1));
+    // A whole number: with others it is not told what computes.
+    any.back().a = std::to_string(3 + random.below(30));
     groups_.emplace_back(kDrawn, any);
   }
   Verdict judge(std::size_t number) override;
@@ -507,7 +589,7 @@ class ProgramExaminer final : public Examiner {
     for (const auto& [group, problems] : groups_) {
       if (group != name) continue;
       for (const Problem& problem : problems) {
-        const Judged judged = tried(problem);
+        const Judged judged = tried(problem).judged;
         if (!judged.good) return {Outcome::bad, judged.message};
       }
     }
@@ -523,18 +605,16 @@ class ProgramExaminer final : public Examiner {
     }
     for (int i = 0; i < hidden.drawn; ++i) problems.push_back(drawn(of_hidden_.bits() >> 1));
     if (!any_right()) return {Outcome::not_run, "judged once another case is right"};
-    std::vector<Call> calls;
-    for (const Problem& problem : problems) calls.push_back(call_of(problem));
-    const std::vector<Ended> ended = programs_.run(calls);
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-      const std::string fault = general_fault(problems[i], ended[i]);
+    for (std::size_t i = 0; const Tried& tried : try_all(problems)) {
+      const Problem& problem = problems[i++];
+      const std::string fault = general_fault(tried);
       if (!fault.empty()) return {Outcome::bad, fault};
       if (!hidden.is_budget) continue;
       if (!programs_.is_simulated()) return {Outcome::not_run, "on a GPU nothing is counted"};
       if (!all_right()) return {Outcome::not_run, "judged once it is right"};
-      if (!ended[i].report) return {Outcome::bad, "no kernel ran"};
+      if (!tried.report) return {Outcome::bad, "outputs that no kernel computed"};
       for (const ProgramLimit& limit : kLimits) {
-        if (limit.of(*ended[i].report, problems[i].n) > limit.allowed * kSlackOfHiddenBudgets) {
+        if (limit.of(*tried.report, problem.n) > limit.allowed * kSlackOfHiddenBudgets) {
           return {Outcome::bad, std::string("more ") + limit.what + " than the budget allows"};
         }
       }
@@ -567,8 +647,8 @@ class ProgramExaminer final : public Examiner {
   // Each call of the runtime and the launch fail once.
   Verdict sees_errors() {
     if (!programs_.is_simulated()) return {Outcome::not_run, "on a GPU no call fails on request"};
-    if (!tried(kGroups[0].second[0]).good) return judged_later();
-    if (!ended_.at(key(kGroups[0].second[0])).report) return {Outcome::bad, "no kernel ran"};
+    if (!tried(kGroups[0].second[0]).judged.good) return judged_later();
+    if (!tried(kGroups[0].second[0]).ended.report) return {Outcome::bad, "no kernel ran"};
     constexpr int kAtOnce = 6;
     for (int first = 1; first <= kMostCalls; first += kAtOnce) {
       std::vector<Call> calls;
@@ -589,12 +669,11 @@ class ProgramExaminer final : public Examiner {
 
   Verdict is_clean() {
     if (!programs_.is_simulated()) return {Outcome::not_run, "on a GPU nothing is searched for"};
-    if (!tried(kGroups[0].second[0]).good) return judged_later();
+    if (!tried(kGroups[0].second[0]).judged.good) return judged_later();
     for (const auto& [group, problems] : groups_) {
       for (const Problem& problem : problems) {
         if (problem.n > 6000) continue;
-        tried(problem);
-        const Ended& ended = ended_.at(key(problem));
+        const Ended& ended = tried(problem).ended;
         if (!ended.report) return {Outcome::bad, ended.call + ": no kernel ran"};
         const std::vector<Hazard> hazards = hazards_of(*ended.report);
         if (!hazards.empty()) return {Outcome::bad, hazards[0].message};
@@ -613,18 +692,18 @@ class ProgramExaminer final : public Examiner {
   Verdict within(const ProgramLimit& limit) {
     if (!programs_.is_simulated()) return {Outcome::not_run, "on a GPU nothing is counted"};
     if (!all_right()) return {Outcome::not_run, "judged once it is right"};
-    const std::optional<json::Value>& report = measured();
-    if (!report) return {Outcome::bad, "no kernel ran"};
+    const std::optional<json::Value>& report = tried(kMeasured).report;
+    if (!report) return {Outcome::bad, made_elsewhere(tried(kMeasured).ended).message};
     BudgetLine line;
     line.what = limit.what;
-    line.counted = limit.of(*report, kMeasured);
+    line.counted = limit.of(*report, kMeasured.n);
     line.allowed = limit.allowed;
     line.predicted = limit.usual;
     line.met = line.counted <= line.allowed * (1 + 1e-9);
     Verdict verdict{line.met ? Outcome::good : Outcome::bad, ""};
     if (!line.met) {
       verdict.message = line.what + ": " + rounded(line.counted, 4) + ", at most " +
-                        rounded(line.allowed, 4) + " with n = " + with_commas(kMeasured);
+                        rounded(line.allowed, 4) + " with n = " + with_commas(kMeasured.n);
     }
     verdict.budget.push_back(line);
     return verdict;
@@ -632,12 +711,12 @@ class ProgramExaminer final : public Examiner {
 
   std::vector<Question> questions() override {
     std::vector<Question> questions = describe().questions;
-    if (!programs_.is_simulated() || !all_right() || !measured()) return questions;
-    const json::Value& report = *measured();
+    if (!programs_.is_simulated() || !all_right() || !tried(kMeasured).report) return questions;
+    const json::Value& report = *tried(kMeasured).report;
     questions[0].counted = static_cast<double>(blocks_of(report));
-    questions[1].counted = static_cast<double>(threads_of(report)) - kMeasured;
-    questions[2].counted = global_bytes(report, kMeasured);
-    const Ended& one = ended_.at(key({1, "4"}));
+    questions[1].counted = static_cast<double>(threads_of(report)) - kMeasured.n;
+    questions[2].counted = global_bytes(report, kMeasured.n);
+    const Ended& one = tried({1, "4"}).ended;
     if (one.report) questions[3].counted = global_bytes(*one.report, 1);
     return questions;
   }
@@ -645,9 +724,9 @@ class ProgramExaminer final : public Examiner {
     std::vector<Row> rows;
     for (const auto& [group, problems] : groups_) {
       for (const Problem& problem : problems) {
-        const auto known = ended_.find(key(problem));
-        if (known == ended_.end()) continue;
-        const Judged& judged = judged_.at(key(problem));
+        const auto known = tried_.find(key(problem));
+        if (known == tried_.end()) continue;
+        const auto& [ended, judged, is_made_elsewhere, counted] = known->second;
         Row row;
         row.stage = kName;
         row.backend = backend();
@@ -656,8 +735,8 @@ class ProgramExaminer final : public Examiner {
         row.problem = {{"n", std::int64_t{problem.n}}, {"a", problem.a}};
         row.check.outcome = judged.good ? Outcome::good : Outcome::bad;
         row.check.reason = judged.message;
-        if (known->second.report) {
-          row.hazards.findings = hazards_of(*known->second.report);
+        if (ended.report) {
+          row.hazards.findings = hazards_of(*ended.report);
           for (Hazard& hazard : row.hazards.findings) {
             for (std::string* const file : {&hazard.file, &hazard.other_file}) {
               if (file->ends_with("/" + row.source)) *file = row.source;
@@ -683,24 +762,52 @@ class ProgramExaminer final : public Examiner {
     return report.find("unfreed");
   }
 
-  const Judged& tried(const Problem& problem) {
-    // All at once, whichever is asked for first.
-    if (ended_.empty()) {
-      std::vector<Problem> problems;
-      std::vector<Call> calls;
-      for (const auto& [group, of_group] : groups_) {
-        for (const Problem& one : of_group) {
-          problems.push_back(one);
-          calls.push_back(call_of(one));
-        }
+  // Each as its user would run it; and what comes out right once more, for it may be the host that has computed it.
+  std::vector<Tried> try_all(const std::vector<Problem>& problems) {
+    std::vector<Call> calls;
+    for (const Problem& problem : problems) calls.push_back(call_of(problem));
+    std::vector<Tried> all;
+    std::vector<Call> nudged;
+    std::vector<std::size_t> of_nudged;
+    for (std::size_t i = 0; Ended & ended : programs_.run(calls)) {
+      const Problem& problem = problems[i];
+      const Judged judged = is_right(problem, ended);
+      all.push_back({std::move(ended), judged});
+      all.back().report = all.back().ended.report;
+      if (judged.good && programs_.is_simulated() && may_be_nudged(problem)) {
+        nudged.push_back(call_of(problem, {}, key_of_nudges_));
+        of_nudged.push_back(i);
       }
-      std::vector<Ended> ended = programs_.run(calls);
-      for (std::size_t i = 0; i < calls.size(); ++i) {
-        judged_.emplace(key(problems[i]), is_right(problems[i], ended[i]));
-        ended_.emplace(key(problems[i]), std::move(ended[i]));
+      ++i;
+    }
+    for (std::size_t i = 0; const Ended& ended : programs_.run(nudged)) {
+      const Problem& problem = problems[of_nudged[i]];
+      Tried& tried = all[of_nudged[i++]];
+      if (!is_of_kernels(problem, ended, key_of_nudges_, false)) {
+        tried.is_made_elsewhere = true;
+        tried.judged = made_elsewhere(ended);
+      }
+      if (!is_of_kernels(problem, ended, key_of_nudges_, true)) {
+        tried.report.reset();
+      } else if (ended.status == 0 && ended.output) {
+        tried.report = ended.report;
       }
     }
-    return judged_.at(key(problem));
+    return all;
+  }
+
+  const Tried& tried(const Problem& problem) {
+    // All at once, whichever is asked for first.
+    if (tried_.empty()) {
+      std::vector<Problem> problems;
+      for (const auto& [group, of_group] : groups_) {
+        problems.insert(problems.end(), of_group.begin(), of_group.end());
+      }
+      for (std::size_t i = 0; Tried & one : try_all(problems)) {
+        tried_.emplace(key(problems[i++]), std::move(one));
+      }
+    }
+    return tried_.at(key(problem));
   }
   bool any_right() {
     return std::any_of(groups_.begin(), groups_.end(), [&](const auto& group) {
@@ -712,16 +819,13 @@ class ProgramExaminer final : public Examiner {
       return right(group.first).outcome == Outcome::good;
     });
   }
-  const std::optional<json::Value>& measured() {
-    tried({kMeasured, "2"});
-    return ended_.at(key({kMeasured, "2"})).report;
-  }
 
   Programs programs_;
   std::vector<std::pair<std::string, std::vector<Problem>>> groups_;
   conv::Random of_hidden_;
-  std::map<std::string, Ended> ended_;
-  std::map<std::string, Judged> judged_;
+  // Whoever knows the seed does not know it; what is judged does not depend on it.
+  std::uint64_t key_of_nudges_ = (std::uint64_t{std::random_device{}()} << 32) + 1;
+  std::map<std::string, Tried> tried_;
 };
 
 std::vector<Case<ProgramExaminer>> cases() {

@@ -1,6 +1,7 @@
 #include "common/simt/cudart/allocations.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <new>
@@ -265,6 +266,26 @@ std::vector<Block> blocks() {
   std::vector<Block> result;
   for (auto& [serial, block] : by_serial) result.push_back(std::move(block));
   return result;
+}
+
+void change_words(std::uint32_t (*changed)(std::uint32_t word)) {
+  for (const auto& [begin, block] : all().live) {
+    if (block.kind == MemoryKind::heap || block.kind == MemoryKind::launch || block.is_sparse) {
+      continue;
+    }
+    std::byte* const bytes = reach(begin);
+    for (std::size_t at = 0; at + sizeof(std::uint32_t) <= block.bytes;
+         at += sizeof(std::uint32_t)) {
+      std::uint64_t pair = 0;
+      std::memcpy(&pair, bytes + at / 8 * 8, std::min<std::size_t>(8, block.bytes - at / 8 * 8));
+      if (arena().contains(pair)) continue;  // a pointer is no number
+      const auto word = static_cast<std::uint32_t>(at % 8 == 0 ? pair : pair >> 32);
+      // Pages that nobody has written stay so.
+      if (const std::uint32_t other = changed(word); other != word) {
+        std::memcpy(bytes + at, &other, sizeof other);
+      }
+    }
+  }
 }
 
 std::size_t bytes_in_use() { return all().of_device[current_device()]; }

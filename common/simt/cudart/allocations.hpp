@@ -74,6 +74,9 @@ inline const Block* block_at(const void* pointer) {
 std::string name_at(std::uint64_t begin);
 /// Live blocks that the program asked for, in that order, and how much memory of the current device is taken.
 std::vector<Block> blocks();
+/// Changes words of the memory that the host may have given values, all but those of pointers: of live blocks other than
+/// kernels' own.
+void change_words(std::uint32_t (*changed)(std::uint32_t word));
 std::size_t bytes_in_use();
 std::size_t heap_bytes_in_use();
 /// Of the current device's memory what graphs have, and what their launches have taken of it and not freed; now and at

@@ -32,6 +32,7 @@
 #include "common/simt/cudart/workers.hpp"
 #include "common/simt/debug/debugger.hpp"
 #include "common/simt/machine/grid.hpp"
+#include "common/simt/nudge.hpp"
 #include "common/simt/report/verdict.hpp"
 
 namespace simt::cudart {
@@ -331,6 +332,21 @@ bool run_together(Kernel& kernel, const machine::Grid& grid, std::size_t workers
   return true;
 }
 
+// As long as a kernel runs.
+class Nudged {
+ public:
+  Nudged() { change(); }
+  ~Nudged() { change(); }
+  Nudged(const Nudged&) = delete;
+  Nudged& operator=(const Nudged&) = delete;
+
+ private:
+  static void change() {
+    if (settings().nudge == 0) return;
+    change_words([](std::uint32_t word) { return nudged(word, settings().nudge); });
+  }
+};
+
 std::vector<const ptx::Module*> modules_in_ptx() {
   std::vector<const ptx::Module*> all;
   for (Module* const one : all_modules()) all.push_back(&one->ptx());
@@ -342,6 +358,7 @@ std::vector<const ptx::Module*> modules_in_ptx() {
 // What goes wrong spoils the device.
 void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters) {
   if (is_recording()) return note_launch(kernel, what, number_of(what.stream), parameters);
+  std::optional<Nudged> nudged(std::in_place);
   const machine::Code& code = kernel.code();
   machine::Grid grid;
   grid.code = &code;
@@ -397,6 +414,7 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   watch->take(stuck);
   if (grid.workspace != 0) release(grid.workspace);
   Launch told = watch->launch();
+  nudged.reset();
   if (watch->error() != cudaSuccess) spoil(watch->error(), detail_of(told.findings));
   record_launch(std::move(told));
   // A grid is over when those that it has launched are: they go on where it ends, one after the other.

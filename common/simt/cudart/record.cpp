@@ -27,7 +27,7 @@ using Suppressing = std::vector<report::Rule*>;
 struct Finished {
   std::mutex mutex;
   std::vector<Launch> launches;  // not yet taken
-  Report report{settings().report_path};
+  Report report{settings().report_path, settings().seal};
   std::set<std::tuple<std::string, std::string, int, std::string, int, std::string>> printed;
   std::atomic<bool> program_reads_findings{false};
   bool has_launched = false;

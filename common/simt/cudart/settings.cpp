@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
@@ -111,6 +112,25 @@ void read_verdict(Settings& s) {
   }
 }
 
+// SIMT_JUDGE=SEAL:KEY, gone before the program's own code begins, which is to know neither.
+struct OfJudge {
+  std::string seal;
+  std::uint64_t nudge = 0;
+};
+OfJudge& of_judge() {
+  static OfJudge& instance = *new OfJudge;
+  return instance;
+}
+[[gnu::constructor(101)]] void take_from_judge() {
+  char* const text = std::getenv("SIMT_JUDGE");
+  if (text == nullptr || *text == '\0') return;
+  const std::string words = text;
+  const std::size_t colon = words.find(':');
+  if (colon == std::string::npos) refuse("SIMT_JUDGE", text, "give a seal, a colon and a key");
+  of_judge() = {words.substr(0, colon), std::strtoull(text + colon + 1, nullptr, 10)};
+  std::memset(text, '*', words.size());
+}
+
 }  // namespace
 
 Settings& settings() {
@@ -135,6 +155,8 @@ Settings& settings() {
     }
     if (const char* text = std::getenv("SIMT_FAIL"); text && *text) read_failure(text, *s);
     read_verdict(*s);
+    s->seal = of_judge().seal;
+    s->nudge = of_judge().nudge;
     return s;
   }();
   return instance;

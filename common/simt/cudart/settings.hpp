@@ -1,6 +1,6 @@
 // What the environment asks of a simulated program: SIMT_CHECKS, SIMT_THREADS, SIMT_STEP_LIMIT,
-// SIMT_REPORT, SIMT_TRACE, SIMT_FAIL, SIMT_FAIL_ON, SIMT_SUPPRESSIONS. Read once, at the first use. A value that makes no sense is one line on stderr and
-// exit status 2. (SIMT_GPU is read by current_gpu.cpp.)
+// SIMT_REPORT, SIMT_TRACE, SIMT_FAIL, SIMT_FAIL_ON, SIMT_SUPPRESSIONS, SIMT_JUDGE. Read once, at the first use. A value that
+// makes no sense is one line on stderr and exit status 2. (SIMT_GPU is read by current_gpu.cpp.)
 #pragma once
 
 #include <atomic>
@@ -37,6 +37,9 @@ struct Settings {
   // "launch"es or of any "call". Empty: none does.
   std::string fail_function;
   std::uint64_t fail_number = 0;
+  // For who judges a program that may lie: what its report ends with (empty: nothing), and the key of nudge.hpp (0: none).
+  std::string seal;
+  std::uint64_t nudge = 0;
   report::FailOn fail_on;
   std::vector<report::Rule> suppressions;
 };

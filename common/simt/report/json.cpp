@@ -261,7 +261,8 @@ void Report::add(const Launch& launch, const std::vector<const report::Rule*>& s
   const std::string entry = entry_of(launch, suppressing);
   if (file_ < 0) {
     begin("{\n \"schema_version\": 1,\n \"program\": " + Value(program_invocation_name).dump() +
-          ",\n \"launches\": [\n" + entry);
+              ",\n \"launches\": [\n" + entry,
+          kEnd);
   } else {
     append(std::string(kBetween) + entry, kEnd);
   }
@@ -280,18 +281,21 @@ void Report::end(const Coverage& coverage, const std::vector<LiveAllocation>& un
     }
     text += ",\n \"suppressions\": " + rules.dump();
   }
-  append("", text + "\n}\n");
+  if (seal_.empty()) return append("", text + "\n}\n");
+  close(file_);
+  begin(all_ + text + ",\n \"seal\": " + Value(seal_).dump() + "\n}\n", "");
 }
 
-void Report::begin(const std::string& text) {
+void Report::begin(const std::string& text, std::string_view end) {
   const std::string temporary = path_ + ".part" + std::to_string(getpid());
   file_ = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_ < 0 || !write_at(file_, text + std::string(kEnd), 0) ||
+  if (file_ < 0 || !write_at(file_, text + std::string(end), 0) ||
       std::rename(temporary.c_str(), path_.c_str()) != 0) {
     std::remove(temporary.c_str());
     give_up(path_);
   }
   end_ = static_cast<long long>(text.size());
+  if (!seal_.empty()) all_ = text;
 }
 
 void Report::append(const std::string& text, std::string_view end) {
@@ -303,6 +307,7 @@ void Report::append(const std::string& text, std::string_view end) {
     give_up(path_);
   }
   end_ += static_cast<long long>(text.size());
+  if (!seal_.empty()) all_ += text;
   flock(file_, LOCK_UN);
 }
 

@@ -27,7 +27,9 @@ std::string json_of(Coverage coverage);
 class Report {
  public:
   // Nothing is written before the first launch.
-  explicit Report(std::string path) : path_(std::move(path)) {}
+  // Whoever reads it knows by the seal that it is all ours: the end has it, and puts the whole text in the place of what has
+  // become of the file. Empty: it has none.
+  Report(std::string path, std::string seal) : path_(std::move(path)), seal_(std::move(seal)) {}
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
 
@@ -44,10 +46,12 @@ class Report {
 
  private:
   // A file that was at the path is replaced by the first launch, at once and whole.
-  void begin(const std::string& text);
+  void begin(const std::string& text, std::string_view end);
   void append(const std::string& text, std::string_view end);
 
   std::string path_;
+  std::string seal_;
+  std::string all_;  // of what has a seal
   int file_ = -1;
   long long end_ = 0;  // of the last launch: what ends the file stands there
 };

@@ -383,13 +383,6 @@ Judged is_right(const Problem& problem, const Ended& ended) {
                  (ended.explained.empty() ? "" : " (" + ended.explained + ")"));
   }
   if (!ended.output) return wrong("it wrote no OUTPUT");
-  // A kernel that computes y from x and y reads both and writes one.
-  constexpr double kLeastBytes = 3 * sizeof(float);
-  if (ended.report && global_bytes(*ended.report, problem.n) < kLeastBytes) {
-    return wrong("its kernels move " + rounded(global_bytes(*ended.report, problem.n)) +
-                 " bytes per output, and to read x and y and write y takes " +
-                 rounded(kLeastBytes) + ": what computed the outputs?");
-  }
   const std::vector<std::string> lines = lines_of(*ended.output);
   const auto n = static_cast<std::size_t>(problem.n);
   if (lines.size() != n) {
@@ -427,16 +420,15 @@ double nudged_in_double(double value, std::uint64_t key) {
   return std::bit_cast<double>(high << 32 | (bits & 0xffffffff));
 }
 
-// Whether it is what kernels make of x and y that comes out of a run in which they read others than the host has. Where
-// `is_measured`, these are floats that the host has copied, as in any program that keeps its budget; else they may be double,
-// or made by a kernel, whose own numbers reach the host changed. A program that ends with an error has noticed.
-bool is_of_kernels(const Problem& problem, const Ended& ended, std::uint64_t key,
-                   bool is_measured) {
+// Whether it is what kernels make of x and y that comes out of a run in which they read others than the host has: floats or
+// doubles that the host has copied, or such as a kernel has made, which reach the host changed. A program that ends with an
+// error has noticed.
+bool is_of_kernels(const Problem& problem, const Ended& ended, std::uint64_t key) {
   if (ended.status != 0 || !ended.output) return true;
   // x and y stored and read, y stored once more.
   constexpr double kWhereKernelsMakeThem = 5 * sizeof(float);
-  const bool may_be_kernels = !is_measured && ended.report &&
-                              global_bytes(*ended.report, problem.n) >= kWhereKernelsMakeThem;
+  const bool may_be_kernels =
+      ended.report && global_bytes(*ended.report, problem.n) >= kWhereKernelsMakeThem;
   const float a = std::strtof(problem.a.c_str(), nullptr);
   int followed = 0, i = 0;
   for (const std::string& line : lines_of(*ended.output)) {
@@ -450,16 +442,27 @@ bool is_of_kernels(const Problem& problem, const Ended& ended, std::uint64_t key
     };
     const double nudged_x = simt::nudged(x, key), nudged_y = simt::nudged(y, key);
     // Perhaps a lies in memory too.
-    const bool follows =
-        is_sum(a, nudged_x, nudged_y) || is_sum(simt::nudged(a, key), nudged_x, nudged_y) ||
-        (!is_measured && is_sum(a, nudged_in_double(x, key), nudged_in_double(y, key))) ||
-        (may_be_kernels && of_kernel != found &&
-         std::fabs(of_kernel - (double{a} * x + y)) <= bound);
+    const bool follows = is_sum(a, nudged_x, nudged_y) ||
+                         is_sum(simt::nudged(a, key), nudged_x, nudged_y) ||
+                         is_sum(a, nudged_in_double(x, key), nudged_in_double(y, key)) ||
+                         (may_be_kernels && of_kernel != found &&
+                          std::fabs(of_kernel - (double{a} * x + y)) <= bound);
     followed += follows;
     ++i;
   }
   // All but a few: a number of a kernel's own may be as round as those that are changed.
   return 4 * followed >= 3 * problem.n;
+}
+
+// Why it cannot be told whether it keeps its budget; empty: it can.
+std::string too_little(const json::Value& report, double n) {
+  // x and y read, y written.
+  constexpr double kLeastBytes = 3 * sizeof(float);
+  const double bytes = global_bytes(report, n);
+  if (bytes >= kLeastBytes) return {};
+  return "its kernels move " + rounded(bytes) +
+         " bytes per output, and to read x and y and write y takes " + rounded(kLeastBytes) +
+         ": what they read through textures is not counted; read by pointers";
 }
 
 Judged made_elsewhere(const Ended& ended) {
@@ -528,8 +531,8 @@ struct Tried {
   Ended ended;
   Judged judged;
   bool is_made_elsewhere = false;
-  // Counted where outputs follow what kernels read; none: they do not, or nothing was counted.
-  std::optional<json::Value> report = {};
+  std::optional<json::Value> report =
+      {};  // where outputs were seen to follow what kernels read, of that run
 };
 
 // Why this run is not right, without a word of its problem; empty: it is.
@@ -612,7 +615,10 @@ class ProgramExaminer final : public Examiner {
       if (!hidden.is_budget) continue;
       if (!programs_.is_simulated()) return {Outcome::not_run, "on a GPU nothing is counted"};
       if (!all_right()) return {Outcome::not_run, "judged once it is right"};
-      if (!tried.report) return {Outcome::bad, "outputs that no kernel computed"};
+      if (!tried.report) return {Outcome::bad, "no kernel ran"};
+      if (!too_little(*tried.report, problem.n).empty()) {
+        return {Outcome::bad, "fewer bytes per output than there are"};
+      }
       for (const ProgramLimit& limit : kLimits) {
         if (limit.of(*tried.report, problem.n) > limit.allowed * kSlackOfHiddenBudgets) {
           return {Outcome::bad, std::string("more ") + limit.what + " than the budget allows"};
@@ -693,7 +699,10 @@ class ProgramExaminer final : public Examiner {
     if (!programs_.is_simulated()) return {Outcome::not_run, "on a GPU nothing is counted"};
     if (!all_right()) return {Outcome::not_run, "judged once it is right"};
     const std::optional<json::Value>& report = tried(kMeasured).report;
-    if (!report) return {Outcome::bad, made_elsewhere(tried(kMeasured).ended).message};
+    if (!report) return {Outcome::bad, "no kernel ran"};
+    if (const std::string why = too_little(*report, kMeasured.n); !why.empty()) {
+      return {Outcome::bad, why};
+    }
     BudgetLine line;
     line.what = limit.what;
     line.counted = limit.of(*report, kMeasured.n);
@@ -783,12 +792,9 @@ class ProgramExaminer final : public Examiner {
     for (std::size_t i = 0; const Ended& ended : programs_.run(nudged)) {
       const Problem& problem = problems[of_nudged[i]];
       Tried& tried = all[of_nudged[i++]];
-      if (!is_of_kernels(problem, ended, key_of_nudges_, false)) {
+      if (!is_of_kernels(problem, ended, key_of_nudges_)) {
         tried.is_made_elsewhere = true;
         tried.judged = made_elsewhere(ended);
-      }
-      if (!is_of_kernels(problem, ended, key_of_nudges_, true)) {
-        tried.report.reset();
       } else if (ended.status == 0 && ended.output) {
         tried.report = ended.report;
       }

@@ -97,7 +97,8 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
   const std::vector<Contender>& all = all_contenders().contenders;
   std::vector<std::size_t> asked;
   if (options.nearest == 0) {
-    const std::vector<std::string> named = split(options.contender);
+    std::vector<std::string> named;
+    if (!options.contender.empty()) named = split(options.contender);
     for (std::size_t at = 0; at < all.size(); ++at) {
       const auto is_this = [&](const std::string& name) { return name == all[at].variant; };
       if (!named.empty() && std::none_of(named.begin(), named.end(), is_this)) {

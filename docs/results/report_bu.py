@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints the four tables of the BU report (2016) from results of ours, its figures beside them: CPU, GPU with transfers, kernel.
+"""Prints the four tables of the BU report from results of ours, its figures beside them: CPU, GPU with transfers, kernel.
 
-usage: report_2016.py GPU.json CPU.json
+usage: report_bu.py GPU.json CPU.json
 
 The files are what `halo bench conv1d --json FILE` writes with `--on gpu` and `--on cpu`."""
 import pathlib
@@ -23,7 +23,7 @@ def main():
             table = check_docs.make_report(f"{gpu} cpu={cpu} variant={variant}", results)
             print("\n".join([f"**{variant}**", *table[:table.index("", 1) + 2]]), end="\n\n")
     except check_docs.DocsError as error:
-        sys.exit(f"report_2016.py: {error}")
+        sys.exit(f"report_bu.py: {error}")
 
 
 if __name__ == "__main__":

@@ -865,22 +865,27 @@ std::vector<std::string> expanded(const std::string& text) {
   return {text};
 }
 
-// What is said of an instruction that is not known; empty: it is.
-std::string refusal_of(std::string text) {
+// A kernel of one instruction.
+std::unique_ptr<ptx::Module> module_of(std::string text) {
   const bool is_parameter =
       text.starts_with("ld") && text.substr(0, text.find(' ')).find(".param") != text.npos;
   const std::string address = "[%A]";
   if (const std::size_t at = text.find(address); at != text.npos) {
     text.replace(at, address.size(), is_parameter ? "[p]" : "[%d9]");
   }
+  return ptx::parse(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n"
+      ".visible .entry k(.param .align 16 .b8 p[64]) {\n.reg .pred %p<20>; .reg .b8 %c<20>;\n"
+      ".reg .b16 %h<20>; .reg .b32 %r<40>; .reg .b64 %d<40>; .reg .b128 %q<10>;\n"
+      ".reg .f32 %f<40>; .reg .f64 %e<40>;\n" +
+          text + ";\nret;\n}\n",
+      "form.ptx");
+}
+
+// What is said of an instruction that is not known; empty: it is.
+std::string refusal_of(const std::string& text) {
   try {
-    const auto module = ptx::parse(
-        ".version 9.0\n.target sm_90a\n.address_size 64\n"
-        ".visible .entry k(.param .align 16 .b8 p[64]) {\n.reg .pred %p<20>; .reg .b8 %c<20>;\n"
-        ".reg .b16 %h<20>; .reg .b32 %r<40>; .reg .b64 %d<40>; .reg .b128 %q<10>;\n"
-        ".reg .f32 %f<40>; .reg .f64 %e<40>;\n" +
-            text + ";\nret;\n}\n",
-        "form.ptx");
+    const auto module = module_of(text);
     machine::decode(*module, *module->function("k"), {});
     return {};
   } catch (const std::exception& error) {
@@ -906,6 +911,34 @@ TEST_CASE("what ptxas takes for sm_90a is known", "[simt]") {
     }
   }
   CHECK(known > 4000);
+}
+
+TEST_CASE("modifiers are known in any order, as ptxas takes them", "[simt]") {
+  const auto ordered = [](const std::string& form, const std::string& operands) {
+    const auto module = module_of(form + " " + operands);
+    machine::order_modifiers(*module);
+    return module->function("k")->body.front().form();
+  };
+  for (const auto& [form, known, operands] : {
+           std::array{"add.f32.ftz.rn", "add.rn.ftz.f32", "%f1, %f2, %f3"},
+           {"ld.v4.nc.global.f32", "ld.global.nc.v4.f32", "{%f1, %f2, %f3, %f4}, [%d1]"},
+           {"ld.cg.global.u32", "ld.global.cg.u32", "%r1, [%d1]"},
+           {"cvt.f32.u32.rn", "cvt.rn.f32.u32", "%f1, %r1"},
+           {"atom.global.add.relaxed.gpu.u32", "atom.relaxed.gpu.global.add.u32",
+            "%r1, [%d1], %r2"},
+           {"mma.aligned.sync.m16n8k16.row.col.s32.u8.u8.s32.satfinite",
+            "mma.sync.aligned.m16n8k16.row.col.satfinite.s32.u8.u8.s32",
+            "{%r1, %r2, %r3, %r4}, {%r5, %r6}, {%r7}, {%r1, %r2, %r3, %r4}"},
+           {"ldmatrix.sync.aligned.m8n8.x4.trans.b16.shared",
+            "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "{%r1, %r2, %r3, %r4}, [%r5]"},
+           {"cp.async.shared.global.cg", "cp.async.cg.shared.global", "[%r1], [%d1], 16"},
+       }) {
+    CHECK(ordered(form, operands) == known);
+  }
+  // Their own order is kept.
+  CHECK(ordered("cvt.u32.f32.rn", "%f1, %r1") == "cvt.u32.f32.rn");
+  CHECK(ordered("cp.async.global.cg.shared", "[%r1], [%d1], 16") == "cp.async.global.cg.shared");
+  CHECK(ordered("add.f32.rn.rn", "%f1, %f2, %f3") == "add.f32.rn.rn");
 }
 
 TEST_CASE("what is not known is refused by its name", "[simt]") {

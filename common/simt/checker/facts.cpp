@@ -190,6 +190,7 @@ class Registers {
   static std::uint8_t widened_from(std::uint8_t wanted, Type type);
   std::uint8_t wanted_of(const Operand& its, int bytes) const;
   std::uint8_t wanted_of(const Instruction& one, std::size_t operand) const;
+  bool is_shifted(const Operand& its) const;
   void want(bool in_memory);
   Origin result_of(const Instruction& one) const;
   bool names_object(const Instruction& one) const;
@@ -378,6 +379,16 @@ std::uint8_t Registers::wanted_of(const Instruction& one, std::size_t operand) c
   return kAllBytes;
 }
 
+// By other than whole bytes: a number that was worked out, as a multiple of two is, and no piece of another.
+bool Registers::is_shifted(const Operand& its) const {
+  if (its.kind != Operand::Kind::reg || its.index < 0) return false;
+  const auto& all = defined_[static_cast<std::size_t>(its.index)];
+  return std::any_of(all.begin(), all.end(), [](const Instruction* one) {
+    return is_any(one->opcode, {"shl", "shr"}) && one->operands[2].kind == Operand::Kind::number &&
+           one->operands[2].bits % 8 != 0;
+  });
+}
+
 // Wants grow only, from nothing. `in_memory`: what is stored there is wanted.
 void Registers::want(bool in_memory) {
   wanted_.assign(function_.registers.size(), 0);
@@ -393,7 +404,10 @@ void Registers::want(bool in_memory) {
       add(one->guard, kAllBytes);
       for (std::size_t i = has_result(*one) ? 1 : 0; i < one->operands.size(); ++i) {
         const Operand& operand = one->operands[i];
-        if (one->opcode == "st" && i == 1 && !is_local(*one) && !in_memory) continue;
+        if (one->opcode == "st" && i == 1 && !is_local(*one) && !in_memory &&
+            !is_shifted(operand)) {
+          continue;
+        }
         if (operand.kind == Operand::Kind::reg) {
           add(operand.index, wanted_of(*one, i));
         } else if (operand.kind == Operand::Kind::vector && one->opcode == "mov") {

@@ -71,6 +71,7 @@ void show(const simt::ptx::Module& module, const simt::ptx::Function& function) 
 
 void show_file(const std::string& name) {
   const auto module = simt::ptx::parse(file_text(name), name);
+  simt::machine::order_modifiers(*module);
   std::printf("%s: PTX %s for %s\n", name.c_str(), module->version.c_str(), module->target.c_str());
   std::map<std::string, int> forms;
   for (const simt::ptx::Function& function : module->functions) {

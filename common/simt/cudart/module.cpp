@@ -42,7 +42,9 @@ Module::~Module() {
 const ptx::Module& Module::ptx() {
   if (ptx_ == nullptr) {
     if (wrapper_ != nullptr) text_ = ptx_of_wrapper(wrapper_), is_linked_ = is_linked(wrapper_);
-    ptx_ = ptx::parse(text_, "the program's PTX", is_linked_);
+    std::unique_ptr<ptx::Module> read = ptx::parse(text_, "the program's PTX", is_linked_);
+    machine::order_modifiers(*read);
+    ptx_ = std::move(read);
     if (!is_recording()) text_.clear();
   }
   return *ptx_;

@@ -268,6 +268,10 @@ class Unsupported : public std::runtime_error {
 std::unique_ptr<Code> decode(const ptx::Module& module, const ptx::Function& kernel,
                              const Addresses& addresses);
 
+/// ptxas takes an instruction's modifiers in any order, but that of its types, layouts and spaces. Those of instructions
+/// that are unknown as they stand are put into the order of a form that has them all.
+void order_modifiers(ptx::Module& module);
+
 /// Forms of this function's instructions that decode() would refuse, each once, in the order of the text.
 std::vector<std::string> unknown_forms(const ptx::Function& function);
 

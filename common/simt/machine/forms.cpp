@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace simt::machine {
@@ -42,6 +43,42 @@ bool matches(std::span<const Choice> parts, std::span<const std::string_view> wo
     }
   }
   return first.optional && matches(parts.subspan(1), words);
+}
+
+bool is_any(std::string_view word, std::initializer_list<std::string_view> of) {
+  return std::find(of.begin(), of.end(), word) != of.end();
+}
+
+// Types, layouts and spaces mean something by the order among their like: what is converted to what, or copied where.
+enum class Like : std::uint8_t { none, type, layout, space };
+Like like_of(std::string_view word) {
+  const std::string_view letters = word.substr(0, word.find_first_of("0123456789:"));
+  if (letters.size() < word.size() &&
+      is_any(letters, {"b", "u", "s", "f", "bf", "tf", "e", "ue"})) {
+    return Like::type;
+  }
+  if (is_any(word, {"row", "col"})) return Like::layout;
+  return is_any(letters, {"shared", "global", "local", "const", "param"}) ? Like::space
+                                                                          : Like::none;
+}
+
+// As matches(), of words in any order: those that are left, in the order of the parts.
+bool put_in_order(std::span<const Choice> parts, std::vector<std::string_view> left,
+                  std::vector<std::string_view>& ordered) {
+  if (parts.empty()) return left.empty();
+  const Choice& first = parts.front();
+  std::set<Like> passed;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const Like like = like_of(left[i]);
+    if (like != Like::none && !passed.insert(like).second) continue;
+    if (std::find(first.words.begin(), first.words.end(), left[i]) == first.words.end()) continue;
+    std::vector<std::string_view> others = left;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    ordered.push_back(left[i]);
+    if (put_in_order(parts.subspan(1), std::move(others), ordered)) return true;
+    ordered.pop_back();
+  }
+  return first.optional && put_in_order(parts.subspan(1), std::move(left), ordered);
 }
 
 struct Row {
@@ -114,6 +151,22 @@ const Form* find_form(const ptx::Instruction& instruction) {
     if (matches(row.parts, instruction.modifiers)) return row.form;
   }
   return nullptr;
+}
+
+void order_modifiers(ptx::Module& module) {
+  for (ptx::Function& function : module.functions) {
+    for (ptx::Instruction& one : function.body) {
+      if (find_form(one) != nullptr) continue;
+      const auto rows = table().find(one.opcode);
+      if (rows == table().end()) continue;
+      for (const Row& row : rows->second) {
+        std::vector<std::string_view> ordered;
+        if (!put_in_order(row.parts, one.modifiers, ordered)) continue;
+        one.modifiers = ordered;
+        break;
+      }
+    }
+  }
 }
 
 }  // namespace simt::machine

@@ -128,7 +128,7 @@ class Parser {
     module_->is_linked = is_linked;
   }
 
-  std::unique_ptr<const Module> module() {
+  std::unique_ptr<Module> module() {
     while (now().kind != Token::Kind::end) directive();
     end_unit();
     return std::move(module_);
@@ -894,7 +894,7 @@ class Parser {
 
 }  // namespace
 
-std::unique_ptr<const Module> parse(std::string text, const std::string& name, bool is_linked) {
+std::unique_ptr<Module> parse(std::string text, const std::string& name, bool is_linked) {
   return Parser(std::move(text), name, is_linked).module();
 }
 

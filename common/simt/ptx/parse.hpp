@@ -17,7 +17,6 @@ class ParseError : public std::invalid_argument {
 /// Reads PTX as nvcc and clang write it. `name` is told in errors. Throws ParseError for what is no PTX, for a
 /// register, label or type that is not declared, and for a directive that it does not know. Several texts one behind the
 /// other, each from its .version on, make one module; `is_linked`: see Module.
-std::unique_ptr<const Module> parse(std::string text, const std::string& name,
-                                    bool is_linked = false);
+std::unique_ptr<Module> parse(std::string text, const std::string& name, bool is_linked = false);
 
 }  // namespace simt::ptx

@@ -14,6 +14,7 @@
 #include <cuda_runtime.h>
 
 #include "common/harness/kernel.h"
+#include "stages/04_conv1d_tiled_halo/warp_tile.cuh"
 
 namespace halo::conv1d_tiled_halo {
 
@@ -29,31 +30,6 @@ struct OwnMask {
   float values[127];
   __device__ const float* taps() const { return values; }
 };
-
-// Adds kTaps taps to each of a thread's outputs: sums[v] += cells[kShift + v + j] * mask[j]. cells is
-// in shared memory, 16-byte aligned.
-template <int kOutputs, int kTaps, int kShift>
-__device__ __forceinline__ void add_taps(const float* cells, const float* mask,
-                                         float (&sums)[kOutputs]) {
-  constexpr int kQuads = (kShift + kOutputs + kTaps - 1 + 3) / 4;
-  float window[4 * kQuads];
-#pragma unroll
-  for (int q = 0; q < kQuads; ++q) {
-    const float4 quad = reinterpret_cast<const float4*>(cells)[q];
-    window[4 * q] = quad.x;
-    window[4 * q + 1] = quad.y;
-    window[4 * q + 2] = quad.z;
-    window[4 * q + 3] = quad.w;
-  }
-  // [doc:add_taps]
-#pragma unroll
-  for (int j = 0; j < kTaps; ++j) {
-    const float tap = mask[j];
-#pragma unroll
-    for (int v = 0; v < kOutputs; ++v) sums[v] += window[kShift + v + j] * tap;
-  }
-  // [/doc:add_taps]
-}
 
 // The tile starts kShift cells early, at a multiple of 16 bytes.
 //
@@ -72,79 +48,21 @@ __global__ void __launch_bounds__(kThreads)
   const int lane = threadIdx.x % kWarpSize;
   const int warp = threadIdx.x / kWarpSize;
   float4* tile = tiles + warp * quads;
-  float* tile_cells = reinterpret_cast<float*>(tile);
 
   const int halo = (width - 1) / 2;
   const long long warps = blockDim.x / kWarpSize;
   const long long start =
       (blockIdx.x * warps + warp) * kWarpSize * kOutputs;  // the tile's first output
   if (start >= n) return;
-  const long long from = start - halo - kShift;  // tile_cells[s] is input[from + s]
 
-  if (from >= 0 && from + 4LL * quads <= n) {
-    const float4* source = reinterpret_cast<const float4*>(input + from);
-    constexpr int kRows = kOutputs / 4 + 1;  // the last may be part of a row, or of several
-    // [doc:load]
-    float4 rows[kRows];
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      if (r < kRows - 1 || r * kWarpSize + lane < quads) rows[r] = source[r * kWarpSize + lane];
-    }
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      if (r < kRows - 1 || r * kWarpSize + lane < quads) tile[r * kWarpSize + lane] = rows[r];
-    }
-    // [/doc:load]
-    for (int q = kRows * kWarpSize + lane; q < quads; q += kWarpSize)
-      tile[q] = source[q];  // a wide mask's halo
-  } else {
-#pragma unroll 1
-    for (int s = lane; s < 4 * quads; s += kWarpSize) {
-      const long long k = from + s;
-      tile_cells[s] = k >= 0 && k < n ? input[k] : 0.0f;
-    }
-  }
+  load<kOutputs>(tile, input, start - halo - kShift, n, quads);
   __syncwarp();
 
   float sums[kOutputs] = {};
-  const float* cells = tile_cells + lane * kOutputs;
-  int j = 0;
-  for (; j + 16 <= width; j += 16) {
-    add_taps<kOutputs, 16, kShift>(cells + j, mask.taps() + j, sums);
-  }
-  // The rest is an odd number. A case for each keeps window and sums in registers.
-  const float* rest = mask.taps() + j;
-  // clang-format off
-  switch (width - j) {
-    case 1: add_taps<kOutputs, 1, kShift>(cells + j, rest, sums); break;
-    case 3: add_taps<kOutputs, 3, kShift>(cells + j, rest, sums); break;
-    case 5: add_taps<kOutputs, 5, kShift>(cells + j, rest, sums); break;
-    case 7: add_taps<kOutputs, 7, kShift>(cells + j, rest, sums); break;
-    case 9: add_taps<kOutputs, 9, kShift>(cells + j, rest, sums); break;
-    case 11: add_taps<kOutputs, 11, kShift>(cells + j, rest, sums); break;
-    case 13: add_taps<kOutputs, 13, kShift>(cells + j, rest, sums); break;
-    default: add_taps<kOutputs, 15, kShift>(cells + j, rest, sums); break;
-  }
-  // clang-format on
+  const float* cells = reinterpret_cast<const float*>(tile) + lane * kOutputs;
+  add_mask<kShift>(cells, mask.taps(), width, sums);
 
-  // Through the tile once more: neighbouring lanes then write neighbouring 16 bytes.
-  __syncwarp();
-#pragma unroll
-  for (int q = 0; q < kOutputs / 4; ++q) {
-    tile[lane * (kOutputs / 4) + q] =
-        make_float4(sums[4 * q], sums[4 * q + 1], sums[4 * q + 2], sums[4 * q + 3]);
-  }
-  __syncwarp();
-  if (start >= first && start + kWarpSize * kOutputs <= last) {
-    float4* target = reinterpret_cast<float4*>(output + start);
-#pragma unroll
-    for (int r = 0; r < kOutputs / 4; ++r)
-      target[r * kWarpSize + lane] = tile[r * kWarpSize + lane];
-  } else {
-    for (int s = lane; s < kWarpSize * kOutputs; s += kWarpSize) {
-      if (start + s >= first && start + s < last) output[start + s] = tile_cells[s];
-    }
-  }
+  store(tile, output, sums, start, first, last);
 }
 
 static int set_mask(const float* mask, int width) {

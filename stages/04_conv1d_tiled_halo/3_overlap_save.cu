@@ -12,24 +12,14 @@
 // Run        ./halo run 04 --variant overlap_save --mask 1023
 #include <cuda_runtime.h>
 
-#include <cmath>
-#include <vector>
-
 #include "common/harness/kernel.h"
-#include "stages/04_conv1d_tiled_halo/transform.cuh"
+#include "stages/04_conv1d_tiled_halo/spectrum.cuh"
 
 namespace halo::conv1d_tiled_halo {
 
-constexpr int kSpan = kRadix * kRadix;   // threads of a block
-constexpr int kPoints = kRadix * kSpan;  // cells of a tile
 // Numbers of a row on chip: 17 for 16, so that lanes that are a row apart meet in no bank.
 constexpr int kPitch = kRadix * (kRadix + 1);
 
-// What the kernel reads of a mask.
-struct Prepared {
-  float2 spectrum[kPoints];  // / kPoints; [k0][k2][k1] for frequency k2 + 16 k1 + 256 k0
-  float2 roots[kSpan];       // roots[m] = exp(-2 pi i m / kPoints)
-};
 __device__ Prepared prepared_mask;
 
 // Preconditions: blockDim.x == kSpan; `valid` <= kPoints - width + 1; gridDim.x * 2 * valid >= n; the mask is one of
@@ -86,26 +76,6 @@ __global__ void __launch_bounds__(kSpan, 2)
     const unsigned one = start + t + kSpan * i, other = one + valid;
     if (one >= first && one < last) output[one] = v[i].y;
     if (other >= first && other < last) output[other] = v[i].x;
-  }
-}
-
-static void prepare(const float* mask, int width, Prepared& prepared) {
-  // In double: the mask's spectrum is as exact as floats can be.
-  std::vector<double> cosine(
-      kPoints);  // of 2 pi m / kPoints; the sine is three quarters further on
-  for (int m = 0; m < kPoints; ++m) cosine[m] = std::cos(6.283185307179586477 * m / kPoints);
-  const auto sine = [&](int m) { return cosine[(m + 3 * kPoints / 4) % kPoints]; };
-  for (int m = 0; m < kSpan; ++m) {
-    prepared.roots[m] = {static_cast<float>(cosine[m]), static_cast<float>(-sine(m))};
-  }
-  for (int i = 0; i < kPoints; ++i) {
-    const int frequency = i / kRadix % kRadix + kRadix * (i % kRadix) + i / kSpan * kSpan;
-    double x = 0, y = 0;
-    for (int j = 0; j < width; ++j) {
-      x += mask[j] * cosine[j * frequency % kPoints];
-      y += mask[j] * sine(j * frequency % kPoints);
-    }
-    prepared.spectrum[i] = {static_cast<float>(x / kPoints), static_cast<float>(y / kPoints)};
   }
 }
 

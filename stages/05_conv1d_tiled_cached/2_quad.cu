@@ -93,25 +93,16 @@ __global__ void __launch_bounds__(kThreads, 16)
   }
 }
 
-static int set_mask(const float* mask, int width) {
-  return cudaMemcpyToSymbol(quad_mask, mask, width * sizeof(float));
-}
-
 // make_mask(Number<kWidth>) gives the kernel's mask.
 template <class MakeMask>
 static int launch_for(const Conv1dCall& c, MakeMask make_mask) {
   const int blocks = (c.length - 1) / (4 * kThreads) + 1;
   return dispatch<1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, kWidestMask>(
       c.mask_width, [&](auto width) -> int {
-        const auto mask = make_mask(width);
         quad_kernel<width.value><<<blocks, kThreads, 0, static_cast<cudaStream_t>(c.stream)>>>(
-            mask, c.input, c.output, c.length, c.first, c.last);
+            make_mask(width), c.input, c.output, c.length, c.first, c.last);
         return cudaGetLastError();
       });
-}
-
-static int launch(const Conv1dCall& c) {
-  return launch_for(c, [](auto) { return SetMask(); });
 }
 
 static int launch_with_taps(const Conv1dCall& c) {
@@ -123,15 +114,18 @@ static int launch_with_taps(const Conv1dCall& c) {
 }
 
 Conv1dKernel quad() {
-  return {.description = "4 outputs per thread in registers, up to 31 taps, blocks of 128 threads",
-          .launch = launch,
-          .set_mask = set_mask,
-          .widest_mask = kWidestMask,
-          .tile = [](int) { return 4 * kThreads; },
-          .multiplies_ghosts = true,
-          .tuned = true,
-          .launch_with_taps = launch_with_taps,
-          .widest_taps = kWidestMask};
+  return {
+      .description = "4 outputs per thread in registers, up to 31 taps, blocks of 128 threads",
+      .launch = [](const Conv1dCall& c) { return launch_for(c, [](auto) { return SetMask(); }); },
+      .set_mask = [](const float* mask, int width) -> int {
+        return cudaMemcpyToSymbol(quad_mask, mask, width * sizeof(float));
+      },
+      .widest_mask = kWidestMask,
+      .tile = [](int) { return 4 * kThreads; },
+      .multiplies_ghosts = true,
+      .tuned = true,
+      .launch_with_taps = launch_with_taps,
+      .widest_taps = kWidestMask};
 }
 
 }  // namespace halo::conv1d_tiled_cached

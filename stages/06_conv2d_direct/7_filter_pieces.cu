@@ -11,47 +11,31 @@
 // Run        ./halo run 06 --variant filter_pieces
 #include <cuda_runtime.h>
 
-#include "common/harness/kernel.h"
+#include "stages/06_conv2d_direct/filter_group.cuh"
 
 namespace halo::conv2d_direct {
-
-// A block has 8 rows of 32 threads and computes as many outputs of one plane.
-constexpr int kTileRows = 8;
-constexpr int kTileColumns = 32;
-
-constexpr int kSharedFloats = 48 * 1024 / 4;  // what every GPU gives a block by default
-constexpr int kFilterGroup = 8;
 
 // How much of a filter's channel is worked through at a time: always one run in memory.
 struct Piece {
   int rows, columns;  // taps
 };
 
-// Preconditions: blocks of kTileColumns x kTileRows threads, for each image and each group of filters,
-// of which the last may be short, as many as tiles are needed to cover P x Q; dynamic shared memory
-// holds the tile of a piece and its taps of kFilterGroup filters.
+// Preconditions: blocks_of(layer) blocks of kTileColumns x kTileRows threads; dynamic shared memory holds
+// the tile of a piece and its taps of kFilterGroup filters.
 __global__ void filter_pieces_kernel(const float* input,    // [N][C][H][W]
                                      const float* filters,  // [K][C][R][S]
                                      float* output,         // [N][K][P][Q]
                                      const LayerNumbers layer, const Piece piece) {
   extern __shared__ float tile[];  // [tile_rows][tile_columns], then the taps
 
-  const int tiles_across = (layer.Q - 1) / kTileColumns + 1;
-  const int tiles_down = (layer.P - 1) / kTileRows + 1;
-  const int groups = (layer.K - 1) / kFilterGroup + 1;
-  const int tile_number = blockIdx.x % (tiles_across * tiles_down);
-  const int image_and_group = blockIdx.x / (tiles_across * tiles_down);
-  const int first_k = image_and_group % groups * kFilterGroup;
-  const int n = image_and_group / groups;
-  const int first_p = tile_number / tiles_across * kTileRows;
-  const int first_q = tile_number % tiles_across * kTileColumns;
-  const int p = first_p + threadIdx.y;
-  const int q = first_q + threadIdx.x;
+  const Corner corner = corner_of(layer);
+  const int p = corner.p + threadIdx.y;
+  const int q = corner.q + threadIdx.x;
   const bool has_output = p < layer.P && q < layer.Q;
 
   float sums[kFilterGroup] = {};
   for (int c = 0; c < layer.C; ++c) {
-    const float* image = input + (n * layer.C + c) * layer.H * layer.W;  // [H][W]
+    const float* image = input + (corner.n * layer.C + c) * layer.H * layer.W;  // [H][W]
     // One turn of these two loops, unless the filters are large.
     for (int first_r = 0; first_r < layer.R; first_r += piece.rows) {
       for (int first_s = 0; first_s < layer.S; first_s += piece.columns) {
@@ -61,21 +45,13 @@ __global__ void filter_pieces_kernel(const float* input,    // [N][C][H][W]
         const int tile_columns = (kTileColumns - 1) * layer.stride_w + columns;
         float* taps = tile + tile_rows * tile_columns;  // [kFilterGroup][rows][columns]
         // The place of tile[0][0] in the image; beyond its edges where there is padding.
-        const int first_h = first_p * layer.stride_h - layer.padding_h + first_r;
-        const int first_w = first_q * layer.stride_w - layer.padding_w + first_s;
+        const int first_h = corner.p * layer.stride_h - layer.padding_h + first_r;
+        const int first_w = corner.q * layer.stride_w - layer.padding_w + first_s;
 
-        for (int row = threadIdx.y; row < tile_rows; row += kTileRows) {
-          const int h = first_h + row;
-#pragma unroll 1
-          for (int column = threadIdx.x; column < tile_columns; column += kTileColumns) {
-            const int w = first_w + column;
-            const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;
-            tile[row * tile_columns + column] = exists ? image[h * layer.W + w] : 0.0f;
-          }
-        }
+        load_tile(tile, image, layer, tile_rows, tile_columns, first_h, first_w);
         // Each warp loads one filter's run; those of a short last group are not loaded, and not used.
-        for (int g = threadIdx.y; g < kFilterGroup && first_k + g < layer.K; g += kTileRows) {
-          const float* filter = filters + ((first_k + g) * layer.C + c) * layer.R * layer.S;
+        for (int g = threadIdx.y; g < kFilterGroup && corner.k + g < layer.K; g += kTileRows) {
+          const float* filter = filters + ((corner.k + g) * layer.C + c) * layer.R * layer.S;
 #pragma unroll 1
           for (int i = threadIdx.x; i < rows * columns; i += kTileColumns) {
             taps[g * rows * columns + i] = filter[first_r * layer.S + first_s + i];
@@ -91,7 +67,7 @@ __global__ void filter_pieces_kernel(const float* input,    // [N][C][H][W]
               const float cell = tile[row * tile_columns + column];
 #pragma unroll  // so that the sums are registers
               for (int g = 0; g < kFilterGroup; ++g) {
-                if (first_k + g >= layer.K) break;
+                if (corner.k + g >= layer.K) break;
                 sums[g] += cell * taps[(g * rows + r) * columns + s];
               }
             }
@@ -101,10 +77,7 @@ __global__ void filter_pieces_kernel(const float* input,    // [N][C][H][W]
       }
     }
   }
-  if (!has_output) return;
-  for (int g = 0; g < kFilterGroup && first_k + g < layer.K; ++g) {
-    output[((n * layer.K + first_k + g) * layer.P + p) * layer.Q + q] = sums[g];
-  }
+  if (has_output) store(sums, output, layer, corner, p, q);
 }
 
 // 0 x 0 if not even single taps fit, which only strides of 8 and more can bring about.
@@ -123,17 +96,13 @@ static Piece largest_piece(const LayerNumbers& layer) {
 
 static int launch(const LayerCall& c) {
   const LayerNumbers& layer = c.layer;
-  const int tiles_across = (layer.Q - 1) / kTileColumns + 1;
-  const int tiles_down = (layer.P - 1) / kTileRows + 1;
-  const int groups = (layer.K - 1) / kFilterGroup + 1;
-  const int blocks = tiles_across * tiles_down * layer.N * groups;  // each has an output: fits
   const dim3 threads(kTileColumns, kTileRows);
   const Piece piece = largest_piece(layer);
   const size_t floats = ((kTileRows - 1) * layer.stride_h + piece.rows) *
                             ((kTileColumns - 1) * layer.stride_w + piece.columns) +
                         kFilterGroup * piece.rows * piece.columns;
-  filter_pieces_kernel<<<blocks, threads, floats * sizeof(float)>>>(c.input, c.filters, c.output,
-                                                                    layer, piece);
+  filter_pieces_kernel<<<blocks_of(layer), threads, floats * sizeof(float)>>>(
+      c.input, c.filters, c.output, layer, piece);
   return cudaGetLastError();
 }
 

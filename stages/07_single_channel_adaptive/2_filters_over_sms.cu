@@ -11,7 +11,7 @@
 #include <cuda_runtime.h>
 
 #include "stages/07_single_channel_adaptive/division.hpp"
-#include "stages/07_single_channel_adaptive/strip.cuh"
+#include "stages/07_single_channel_adaptive/pieces.cuh"
 
 namespace halo::single_channel_adaptive {
 
@@ -47,58 +47,29 @@ __global__ void __launch_bounds__(kThreads, 2)
   float* out = output + n * layer.K * layer.P * layer.Q;
 
   // The first piece: nothing can be computed yet, so nothing is hidden.
-  int p = first_p, end_p = min(p + division.rows, last_p);
-  int k = first_k, end_k = min(k + division.filters, last_k);
-  const int size = layer.R * layer.S;
-  const float* new_cells = map + map_row(layer, p) * layer.W;
-  int cell_count = (map_row(layer, end_p - 1 + layer.R) - map_row(layer, p)) * layer.W;
-  const float* new_taps = filters + k * size;
-  int tap_count = (end_k - k) * size;
-#pragma unroll 1
-  for (int i = threadIdx.x; i < cell_count; i += kThreads) cells[i] = new_cells[i];
-#pragma unroll 1
-  for (int i = threadIdx.x; i < tap_count; i += kThreads) taps[i] = new_taps[i];
+  Piece piece{first_p, min(first_p + division.rows, last_p), first_k,
+              min(first_k + division.filters, last_k)};
+  Arriving arriving = arriving_of(layer, map, filters, piece, true, true);
+  load(arriving, cells, taps);
 
   for (;;) {
     __syncthreads();  // the piece is on chip
     // Next: the next strip, with the same filters; after the last strip the next filters.
-    const int next_p = end_p < last_p ? end_p : first_p;
-    const int next_k = end_p < last_p ? k : end_k;
-    const bool more = next_k < last_k;
-    const int next_end_p = min(next_p + division.rows, last_p);
-    const int next_end_k = min(next_k + division.filters, last_k);
-    float next[kAhead];
-    if (more) {  // fetch what is not here yet
-      const int top = map_row(layer, next_p);
-      new_cells = map + top * layer.W;
-      cell_count = next_p == p ? 0 : (map_row(layer, next_end_p - 1 + layer.R) - top) * layer.W;
-      new_taps = filters + next_k * size;
-      tap_count = next_k == k ? 0 : (next_end_k - next_k) * size;
-#pragma unroll
-      for (int j = 0; j < kAhead; ++j) {
-        const int i = j * kThreads + threadIdx.x;
-        if (i < cell_count) {
-          next[j] = new_cells[i];
-        } else if (i - cell_count <
-                   tap_count) {  // else: two loads in turn would wait for each other
-          next[j] = new_taps[i - cell_count];
-        }
-      }
+    const int p = piece.end_p < last_p ? piece.end_p : first_p;
+    const int k = piece.end_p < last_p ? piece.k : piece.end_k;
+    const bool more = k < last_k;
+    const Piece next{p, min(p + division.rows, last_p), k, min(k + division.filters, last_k)};
+    float fetched[kAhead];
+    if (more) {  // what is not here yet
+      arriving = arriving_of(layer, map, filters, next, next.p != piece.p, next.k != piece.k);
+      fetch(arriving, fetched);
     }
-    compute<kSize>(layer, p, end_p, end_k - k, cells, taps, out + k * layer.P * layer.Q);
+    compute<kSize>(layer, piece.p, piece.end_p, piece.end_k - piece.k, cells, taps,
+                   out + piece.k * layer.P * layer.Q);
     if (!more) return;
     __syncthreads();  // nobody reads the piece any more: put the next there
-#pragma unroll
-    for (int j = 0; j < kAhead; ++j) {
-      const int i = j * kThreads + threadIdx.x;
-      if (i < cell_count) {
-        cells[i] = next[j];
-      } else if (i - cell_count < tap_count) {
-        taps[i - cell_count] = next[j];
-      }
-    }
-    p = next_p, end_p = next_end_p;
-    k = next_k, end_k = next_end_k;
+    put(arriving, fetched, cells, taps);
+    piece = next;
   }
 }
 

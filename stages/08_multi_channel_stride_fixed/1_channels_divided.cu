@@ -2,20 +2,21 @@
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p * stride_h - padding_h + r][q * stride_w - padding_w + s]; cells that do
-//            not exist are zero. In two kernels.
+//            not exist are zero. In two kernels: the second is add_parts.cu.
 // Changed    this is the first of the paper's four divisions (its Fig. 2b): the channels of filters
 //            and maps are dealt out to the SMs. What a block sums up is then only a part of an
 //            output. The parts go to global memory, and a second kernel adds them.
 // Must cost  parts * 4 bytes written and as many read again for each output, 4 bytes more for the
 //            output itself, and a launch.
 // Run        ./halo run 08 --variant channels_divided
-// Over 120 lines: the walk, and a second kernel for the parts.
 #include <cuda_pipeline.h>
 
 #include "common/harness/async_copy.h"
 #include "stages/08_multi_channel_stride_fixed/block.cuh"
 
 namespace halo::multi_channel_stride_fixed {
+
+int add_parts(const LayerCall& call, int parts);  // at the end of add_parts.cu
 
 // Preconditions: a block for this layer, as block_plan.hpp makes it; gridDim.x = tiles of all images *
 // block.groups * parts, and none of the parts without a channel; blockDim = (block.pixels, block.filters / kFiltersPerThread).
@@ -107,18 +108,6 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
-// Adds the parts, always in the same order: with atomicAdd there would be one kernel and no
-// temporaries, and a different result in the last bits in each run.
-__global__ void add_parts_kernel(const float* partial,  // [parts][outputs]
-                                 float* output,         // [outputs]
-                                 int outputs, int parts) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;  // fewer than 2^31: outputs end 4,097 below
-  if (i >= outputs) return;
-  float sum = 0.0f;
-  for (int part = 0; part < parts; ++part) sum += partial[part * outputs + i];
-  output[i] = sum;
-}
-
 // Each of `parts` blocks for the same outputs sums over C / parts channels, rounded up, the last over
 // what is left, which is one at least. The workspace is [parts][N][K][P][Q].
 int channels_divided(const LayerCall& call, const Block& block, int parts) {
@@ -134,11 +123,7 @@ int channels_divided(const LayerCall& call, const Block& block, int parts) {
   channels_divided_kernel<<<blocks, threads, bytes>>>(call.input, call.filters, call.workspace,
                                                       layer, block, parts);
   status = cudaGetLastError();
-  if (status != cudaSuccess) return status;
-
-  const int outputs = layer.N * layer.K * layer.P * layer.Q;
-  add_parts_kernel<<<(outputs - 1) / 256 + 1, 256>>>(call.workspace, call.output, outputs, parts);
-  return cudaGetLastError();
+  return status != cudaSuccess ? static_cast<int>(status) : add_parts(call, parts);
 }
 
 }  // namespace halo::multi_channel_stride_fixed

@@ -93,42 +93,26 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
   }
 }
 
-static int launch(const LayerCall& c, bool chwn) {
-  const LayerNumbers& layer = c.layer;
-  const Layout in = layout_of(chwn, layer.N, layer.C, layer.H, layer.W);
-  const Layout out = layout_of(chwn, layer.N, layer.K, layer.P, layer.Q);
-  const int columns = columns_per_thread(layer.N);
-  const int filters = filters_per_thread(layer.K);
-  const int image_groups = (layer.N - 1) / (columns * kLanes) + 1;
-  const int filter_groups = (layer.K - 1) / (kWarps * filters) + 1;
-  const int blocks = image_groups * layer.P * layer.Q * filter_groups;  // each has an output: fits
-  const auto kernel = dispatch<1, 2, 4>(columns, [&](auto columns_each) {
-    constexpr int kColumns = columns_each.value;
-    return dispatch<4, 8, 16>(filters,
-                              [](auto each) { return images_kernel<kColumns, each.value>; });
+template <bool kChwn>
+static int launch(const LayerCall& c) {
+  return launch_blocks(c, kChwn, c.layer.N, c.layer.P * c.layer.Q, [](auto columns, auto filters) {
+    return images_kernel<columns.value, filters.value>;
   });
-  if (kernel == nullptr) return cudaErrorInvalidConfiguration;
-  kernel<<<blocks, dim3(kLanes, kWarps)>>>(c.input, c.filters, c.output, layer, in, out);
-  return cudaGetLastError();
 }
 
-LayerKernel images_chwn() {
-  return {.description = "images across the lanes, maps in CHWN",
-          .launch = [](const LayerCall& c) { return launch(c, true); },
-          .chwn = true,
+template <bool kChwn>
+static LayerKernel images(const char* description) {
+  return {.description = description,
+          .launch = launch<kChwn>,
+          .chwn = kChwn,
           .tiles = {{.N = kLanes, .K = 4 * kWarps},
                     {.N = 2 * kLanes, .K = 8 * kWarps},
                     {.N = 4 * kLanes, .K = 16 * kWarps}},
           .multiplies_ghosts = true};
 }
 
-LayerKernel images_nchw() {
-  return {.description = "images across the lanes, maps in NCHW",
-          .launch = [](const LayerCall& c) { return launch(c, false); },
-          .tiles = {{.N = kLanes, .K = 4 * kWarps},
-                    {.N = 2 * kLanes, .K = 8 * kWarps},
-                    {.N = 4 * kLanes, .K = 16 * kWarps}},
-          .multiplies_ghosts = true};
-}
+LayerKernel images_chwn() { return images<true>("images across the lanes, maps in CHWN"); }
+
+LayerKernel images_nchw() { return images<false>("images across the lanes, maps in NCHW"); }
 
 }  // namespace halo::layout_convolution

@@ -104,42 +104,26 @@ __global__ void __launch_bounds__(kLanes* kWarps, blocks_per_sm(kColumns))
   }
 }
 
-static int launch(const LayerCall& c, bool chwn) {
-  const LayerNumbers& layer = c.layer;
-  const Layout in = layout_of(chwn, layer.N, layer.C, layer.H, layer.W);
-  const Layout out = layout_of(chwn, layer.N, layer.K, layer.P, layer.Q);
-  const int columns = columns_per_thread(layer.N * layer.P * layer.Q);
-  const int filters = filters_per_thread(layer.K);
-  const int pixel_groups = (layer.N * layer.P * layer.Q - 1) / (columns * kLanes) + 1;
-  const int filter_groups = (layer.K - 1) / (kWarps * filters) + 1;
-  const int blocks = pixel_groups * filter_groups;  // each has an output: fits
-  const auto kernel = dispatch<1, 2, 4>(columns, [&](auto columns_each) {
-    constexpr int kColumns = columns_each.value;
-    return dispatch<4, 8, 16>(filters,
-                              [](auto each) { return pixels_kernel<kColumns, each.value>; });
-  });
-  if (kernel == nullptr) return cudaErrorInvalidConfiguration;
-  kernel<<<blocks, dim3(kLanes, kWarps)>>>(c.input, c.filters, c.output, layer, in, out);
-  return cudaGetLastError();
+template <bool kChwn>
+static int launch(const LayerCall& c) {
+  return launch_blocks(
+      c, kChwn, c.layer.N * c.layer.P * c.layer.Q, 1,
+      [](auto columns, auto filters) { return pixels_kernel<columns.value, filters.value>; });
 }
 
-LayerKernel pixels_nchw() {
-  return {.description = "pixels across the lanes, maps in NCHW",
-          .launch = [](const LayerCall& c) { return launch(c, false); },
+template <bool kChwn>
+static LayerKernel pixels(const char* description) {
+  return {.description = description,
+          .launch = launch<kChwn>,
+          .chwn = kChwn,
           .tiles = {{.K = 4 * kWarps, .cells = kLanes},
                     {.K = 8 * kWarps, .cells = 2 * kLanes},
                     {.K = 16 * kWarps, .cells = 4 * kLanes}},
           .multiplies_ghosts = true};
 }
 
-LayerKernel pixels_chwn() {
-  return {.description = "pixels across the lanes, maps in CHWN",
-          .launch = [](const LayerCall& c) { return launch(c, true); },
-          .chwn = true,
-          .tiles = {{.K = 4 * kWarps, .cells = kLanes},
-                    {.K = 8 * kWarps, .cells = 2 * kLanes},
-                    {.K = 16 * kWarps, .cells = 4 * kLanes}},
-          .multiplies_ghosts = true};
-}
+LayerKernel pixels_nchw() { return pixels<false>("pixels across the lanes, maps in NCHW"); }
+
+LayerKernel pixels_chwn() { return pixels<true>("pixels across the lanes, maps in CHWN"); }
 
 }  // namespace halo::layout_convolution

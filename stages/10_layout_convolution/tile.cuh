@@ -1,27 +1,9 @@
-// What a block has in shared memory, and what its threads do with it: the same for images and pixels.
+// What a block has in shared memory, what its threads do with it, and how blocks are launched: the same for images and pixels.
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include "common/harness/kernel.h"
+#include "stages/10_layout_convolution/places.cuh"
 
 namespace halo::layout_convolution {
-
-// A layout of maps: how many floats lie between a cell and the next image's, the next channel's, the
-// next row's, the next column's. It is all that a kernel knows of the layout, so that the same machine
-// code runs on both.
-struct Layout {
-  int n, c, h, w;
-
-  __host__ __device__ int index(int image, int channel, int row, int column) const {
-    return image * n + channel * c + row * h + column * w;
-  }
-};
-// Of arrays [N][channels][rows][columns], or [channels][rows][columns][N].
-inline Layout layout_of(bool chwn, int N, int channels, int rows, int columns) {
-  if (chwn) return {1, rows * columns * N, columns * N, N};
-  return {channels * rows * columns, rows * columns, columns, 1};
-}
 
 // A block is 4 warps. It computes up to 128 columns of outputs, 32 lanes times kColumns per thread,
 // for up to 64 filters, 4 warps times kFilters per thread: cuda-convnet2's shape for its usual layer.
@@ -43,32 +25,6 @@ inline int columns_per_thread(int columns) {
 }
 // As few filters per thread as let a block have them all: 4, 8, or 16 and perhaps several blocks.
 inline int filters_per_thread(int K) { return K <= 4 * kWarps ? 4 : K <= 8 * kWarps ? 8 : 16; }
-
-// Where tap t of a filter is, 0 <= t < C * R * S; beyond the last tap c >= C.
-struct Tap {
-  int c, r, s;
-};
-
-__device__ inline Tap tap_at(const LayerNumbers& layer, int t) {
-  const int within = t % (layer.R * layer.S);
-  return {t / (layer.R * layer.S), within / layer.S, within % layer.S};
-}
-
-// So many taps on: an addition with carries, which spares tap_at's divisions in the loop.
-__device__ inline Tap advanced(const LayerNumbers& layer, Tap tap, Tap by) {
-  tap.s += by.s;
-  tap.r += by.r;
-  tap.c += by.c;
-  if (tap.s >= layer.S) {
-    tap.s -= layer.S;
-    ++tap.r;
-  }
-  if (tap.r >= layer.R) {
-    tap.r -= layer.R;
-    ++tap.c;
-  }
-  return tap;
-}
 
 template <int kColumns, int kFilters>
 struct Tile {
@@ -139,6 +95,26 @@ __device__ void multiply(const Tile<kColumns, kFilters>& tile, float (&sums)[kFi
       }
     }
   }
+}
+
+// Launches the kernel that kernel_of(columns, filters) gives for a thread's columns and filters. A block has its columns
+// among `all`, at each of so many places.
+template <class KernelOf>
+int launch_blocks(const LayerCall& c, bool chwn, int all, int places, KernelOf kernel_of) {
+  const LayerNumbers& layer = c.layer;
+  const int columns = columns_per_thread(all), filters = filters_per_thread(layer.K);
+  const auto kernel = dispatch<1, 2, 4>(columns, [&](auto columns_each) {
+    return dispatch<4, 8, 16>(
+        filters, [&](auto filters_each) { return kernel_of(columns_each, filters_each); });
+  });
+  if (kernel == nullptr) return cudaErrorInvalidConfiguration;
+  const int column_groups = (all - 1) / (columns * kLanes) + 1;
+  const int filter_groups = (layer.K - 1) / (kWarps * filters) + 1;
+  const int blocks = column_groups * places * filter_groups;  // each has an output: fits
+  kernel<<<blocks, dim3(kLanes, kWarps)>>>(c.input, c.filters, c.output, layer,
+                                           layout_of(chwn, layer.N, layer.C, layer.H, layer.W),
+                                           layout_of(chwn, layer.N, layer.K, layer.P, layer.Q));
+  return cudaGetLastError();
 }
 
 }  // namespace halo::layout_convolution

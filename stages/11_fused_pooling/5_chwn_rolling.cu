@@ -9,38 +9,16 @@
 // Must cost  of the R*S requests that step 2 makes for an output, a quarter, and of its R rows, with
 //            windows of 3 and stride 2, two and a share of the one above the strip.
 // Run        ./halo run 11 --variant chwn_rolling
-// Over 120 lines: pieces of one and of four images, and windows of any size.
 #include <cuda_runtime.h>
 
-#include <cmath>
 #include <type_traits>
 
 #include "common/harness/kernel.h"
+#include "stages/11_fused_pooling/piece.cuh"
 
 namespace halo::fused_pooling {
 
 constexpr int kThreads = 128;  // of a block
-
-// One cell of each of a piece's images, into what was found of their windows so far.
-template <bool kAverage>
-__device__ __forceinline__ void join(float& result, float cell) {
-  result = kAverage ? result + cell : fmaxf(result, cell);
-}
-template <bool kAverage>
-__device__ __forceinline__ void join(float4& result, const float4& cell) {
-  join<kAverage>(result.x, cell.x);
-  join<kAverage>(result.y, cell.y);
-  join<kAverage>(result.z, cell.z);
-  join<kAverage>(result.w, cell.w);
-}
-__device__ __forceinline__ void fill(float& piece, float value) { piece = value; }
-__device__ __forceinline__ void fill(float4& piece, float value) {
-  piece = make_float4(value, value, value, value);
-}
-__device__ __forceinline__ float quotient(float piece, float count) { return piece / count; }
-__device__ __forceinline__ float4 quotient(const float4& piece, float count) {
-  return make_float4(piece.x / count, piece.y / count, piece.z / count, piece.w / count);
-}
 
 // Preconditions: blocks of kThreads threads, as many as C * ceil(P / strip) rows of Q * N / kImages columns
 // need; Piece has kImages images, 1 or 4, and N is a multiple of it. kWindow is that of R = S = kWindow and
@@ -69,8 +47,7 @@ __global__ void __launch_bounds__(kThreads, 8)
   const Piece* const cells = input + c * layer.H * row + first_w * pieces + i % pieces;
   Piece* to = output + (c * layer.P + first_p) * across + i;
 
-  Piece ghost;  // changes nothing that it joins
-  fill(ghost, kAverage ? 0.0f : -INFINITY);
+  const Piece ghost = ghost_piece<kAverage, Piece>();
   const auto cell_at = [&](int h, int s) {
     const bool exists = h >= 0 && h < layer.H && first_w + s >= begin_w && first_w + s < end_w;
     return exists ? cells[h * row + s * pieces] : ghost;

@@ -12,20 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # A kernel's file, or a header of kernels, is at most so long, its opening comment left out. Longer ones, and why.
 MOST_LINES = 120
 LONGER = {
-    "stages/04_conv1d_tiled_halo/2_warp_tile.cu": (179, "loads, sums and stores have two ways each, and the mask two places"),
-    "stages/04_conv1d_tiled_halo/3_overlap_save.cu": (140, "transforms there and back, and the mask in two places"),
-    "stages/05_conv1d_tiled_cached/2_quad.cu": (125, "sixteen widths, and the mask in two places"),
-    "stages/06_conv2d_direct/6_filter_group.cu": (124, "the descriptor says tile and promise, the launch its stream"),
-    "stages/06_conv2d_direct/7_filter_pieces.cu": (146, "step 6 and the pieces"),
-    "stages/08_multi_channel_stride_fixed/1_channels_divided.cu": (134, "a second kernel adds the parts"),
-    "stages/10_layout_convolution/1_images_across_lanes.cu": (123, "two descriptors with three tiles each"),
-    "stages/10_layout_convolution/2_pixels_across_lanes.cu": (136, "two descriptors, and a pixel's place"),
-    "stages/10_layout_convolution/tile.cuh": (143, "what both kernels share: places, loads, sums and stores"),
-    "stages/11_fused_pooling/3_chwn_reuse.cu": (143, "eight shapes of a thread's outputs"),
-    "stages/11_fused_pooling/5_chwn_rolling.cu": (145, "pieces of one and of four images, windows of any size"),
-    "stages/12_fused_softmax/row.cuh": (136, "maxima and sums of warps, of blocks, and of pieces of a row"),
     "stages/13_network/on_chip.cuh": (295, "five kinds of layers, and how blocks hand their cells over"),
-    "stages/13_network/2_fully_connected_tiled.cu": (141, "two layouts, and a descriptor of each; launches may overlap"),
 }
 MOST_INCLUDES = 2  # of the project, besides these
 INSTRUCTIONS = ("common/harness/async_copy.h", "common/harness/tf32.h")

@@ -258,3 +258,16 @@ TEST_CASE("what others would take for their own is refused") {
   CHECK(refusal_of_symbol("table", 'B') == "");
   CHECK(refusal_of_symbol("_ZNSt6vectorIfSaIfEE9push_backEOf", 'W') == "");
 }
+
+TEST_CASE(
+    "who prints by streams is not said to run code before the first call, whose globals do is") {
+  CompiledFile file;
+  file.name = "x.cu";
+  const auto remarks = [&](const std::string& symbols) {
+    file.symbols = symbols;
+    return look_at(file).remarks.size();
+  };
+  CHECK(remarks("_GLOBAL__sub_I__Z1fv t 70 27\n_ZStL8__ioinit b 20 1\n") == 0);
+  CHECK(remarks("_GLOBAL__sub_I__Z1fv t 70 33\n_ZStL8__ioinit b 28 1\n") == 1);
+  CHECK(remarks("_GLOBAL__sub_I__Z1fv t 70 14\n") == 1);
+}

@@ -10,6 +10,10 @@ std::uint32_t copy_key(unsigned warp, std::int16_t copy) {
   return warp << 16 | static_cast<std::uint16_t>(copy);
 }
 
+bool is_weak(const Access& access, const Site& site) {
+  return access.act != Act::atomic && site.strength == Strength::weak;
+}
+
 }  // namespace
 
 std::uint32_t BlockCheck::access(const Access& access) {
@@ -27,13 +31,13 @@ std::uint32_t BlockCheck::access(const Access& access) {
     } else if (copies_.empty() && are_settled(access)) {
       return 0;
     }
+    if (checker_.launch_.is_quick && is_weak(access, site)) touch(access);
   }
   const bool is_in_sources =
       access.lanes.least < beyond_sources_ && access.lanes.beyond > least_source_;
   if (access.space == Space::global && access.act != Act::load && is_in_sources) unread(access);
   const Doing doing = doing_of(access, *this);
-  const bool is_strong = access.act == Act::atomic || site.strength != Strength::weak;
-  if (!is_strong || !checker_.launch_.hands_on) {
+  if (is_weak(access, site) || !checker_.launch_.hands_on) {
     lanes(doing, mask);
   } else {
     const bool is_done = at_barrier(doing);
@@ -55,7 +59,7 @@ BlockCheck::Doing BlockCheck::doing_of(const Access& access, BlockCheck& memory)
   const bool is_shared = access.space == Space::shared;
   return {access,
           site,
-          who(access.warp, is_shared),
+          who(access.warp, is_shared, is_weak(access, site)),
           cell_site(access.site),
           is_shared,
           !is_shared && access.act == Act::atomic && site.scope == Scope::block,
@@ -74,7 +78,7 @@ std::uint32_t BlockCheck::access_of(BlockCheck& owner, const Access& access) {
   if (access.act != Act::load) owner.note_written(access, *this);
   owner.storage_->unsettle(access.lanes.least, access.lanes.beyond);
   const Doing doing = doing_of(access, owner);
-  const bool is_strong = access.act == Act::atomic || doing.site.strength != Strength::weak;
+  const bool is_strong = !is_weak(access, doing.site);
   const bool is_done = is_strong && at_barrier(doing);
   for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
@@ -85,6 +89,7 @@ std::uint32_t BlockCheck::access_of(BlockCheck& owner, const Access& access) {
     for (std::uint64_t word = address / 4; checker_.launch_.looks_for_races && !is_done &&
                                            word * 4 < address + static_cast<unsigned>(bytes);
          ++word) {
+      if (checker_.launch_.is_quick) owner.touch_of_other(word, access.act);
       const unsigned part = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (address & 3);
       exactly(doing, owner.storage_->cells[group_of(word)], nullptr,
               static_cast<unsigned>(word % kCellWords), lane, part);
@@ -93,6 +98,45 @@ std::uint32_t BlockCheck::access_of(BlockCheck& owner, const Access& access) {
   }
   if (is_strong && access.act != Act::load) advance();
   return 0;
+}
+
+// What the block itself has done with plain accesses: a cell does not say who all have read. It is done with, or there is
+// more to be looked at.
+void BlockCheck::touch_of_other(std::size_t word, Act act) {
+  std::int32_t& owner = storage_->cells[group_of(word)].owner[word % kCellWords];
+  const bool is_stored = storage_->stored.has(word), is_loaded = storage_->loaded.has(word);
+  if (is_stored || (is_loaded && act != Act::load)) {
+    checker_.order_matters_ = true;
+  } else if (!is_loaded && owner >= 0 && (owner & (kWarps | kLanes)) != 0) {
+    owner = 0;
+  }
+}
+
+void BlockCheck::Storage::Touched::clear(std::size_t words) {
+  all.assign(words / 64 + 1, 0);
+  since_arrival.assign(words / 64 + 1, 0);
+}
+
+void BlockCheck::Storage::Touched::mark(std::uint64_t begin, std::uint64_t end, bool has_arrived) {
+  for (std::uint64_t word = begin / 4; word <= (end - 1) / 4; ++word) {
+    const std::uint64_t bit = std::uint64_t{1} << word % 64;
+    all[word / 64] |= bit;
+    if (has_arrived) since_arrival[word / 64] |= bit;
+  }
+}
+
+void BlockCheck::touch(const Access& access) {
+  Storage::Touched& its = access.act == Act::load ? storage_->loaded : storage_->stored;
+  const bool has_arrived = !arrivals_.empty();
+  const auto bytes = static_cast<std::uint64_t>(access.lanes.bytes);
+  if (access.lanes.consecutive || access.lanes.least + bytes == access.lanes.beyond) {
+    its.mark(access.lanes.least, access.lanes.beyond, has_arrived);
+    return;
+  }
+  for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t at = address_of(access, std::countr_zero(rest));
+    its.mark(at, at + bytes, has_arrived);
+  }
 }
 
 // Another block's shared memory is there once that block is known to have begun, and until it ends.
@@ -263,6 +307,7 @@ void BlockCheck::copied(unsigned warp, int lane, std::uint64_t to, unsigned byte
   its.consecutive = true;
   storage_->unsettle(its.least, its.beyond);
   Access access{Space::shared, Act::store, its, site, warp, memory};
+  if (checker_.launch_.is_quick) touch(access);
   note_written(access, *this);
   std::memcpy(landing.values.data() + static_cast<unsigned>(lane) * bytes, data, bytes);
   access.values[0] = landing.values.data();
@@ -320,7 +365,7 @@ void BlockCheck::lanes(const Doing& doing, std::uint32_t mask) {
   }
   const auto bytes = static_cast<std::uint64_t>(its.bytes);
   // Of lanes that do the same with the same, two stand for all.
-  const bool two_will_do = doing.access.act != Act::store && !checker_.launch_.hands_on;
+  const bool two_will_do = doing.access.act != Act::store && !doing.who.is_exact;
   if (two_will_do && its.least + bytes == its.beyond) {
     const std::uint32_t others = mask & (mask - 1);
     if (others != 0 && bytes >= 4 && !doing.is_narrow) {
@@ -507,7 +552,7 @@ void BlockCheck::words(const Doing& doing, std::uint64_t address, unsigned words
 
 // Where it is sure that nothing is to be told either, loads need not be looked at.
 void BlockCheck::settle(const Doing& doing, std::uint64_t first_group, const RunResult& result) {
-  if (checker_.launch_.hands_on) return;
+  if (doing.who.is_exact) return;
   for (std::uint32_t groups = result.settled_for_warp; groups != 0; groups &= groups - 1) {
     const int its = std::countr_zero(groups);
     const std::uint64_t group = first_group + static_cast<unsigned>(its);

@@ -48,7 +48,8 @@ struct BlockCheck::Exact {
 };
 
 struct BlockCheck::Word {
-  std::vector<Exact> all;  // but those that others come after and stand for
+  std::vector<Exact> all;     // but those that others come after and stand for
+  std::int32_t meetings = 0;  // of the cluster before the last access
   std::vector<std::pair<std::uint32_t, std::uint32_t>> told;
   bool values_differ = false;  // of writes that race
   bool is_updated = false;     // one of them is an atomic, or was
@@ -122,6 +123,16 @@ struct BlockCheck::Storage {
   std::vector<std::uint8_t> settled;
   static constexpr std::uint8_t kByAll = 255;
   static constexpr std::uint64_t kGroupBytes = kCellWords * 4;
+
+  /// Of a quick launch: which words the block itself has touched that no barrier of the cluster has put behind it, a bit
+  /// each; and those that it has touched since a thread has arrived at the next one.
+  struct Touched {
+    std::vector<std::uint64_t> all, since_arrival;
+    void clear(std::size_t words);
+    void mark(std::uint64_t begin, std::uint64_t end, bool has_arrived);
+    bool has(std::size_t word) const { return (all[word / 64] >> word % 64 & 1) != 0; }
+  };
+  Touched loaded, stored;
 
   bool is_settled(std::uint64_t group, unsigned warp) const {
     return settled[group] == kByAll || settled[group] == warp + 1;

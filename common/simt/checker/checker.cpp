@@ -129,6 +129,10 @@ BlockCheck::BlockCheck(Checker& checker, std::uint64_t block)
     storage_->words.clear();
     storage_->unsettle();
   }
+  if (checker_.launch_.is_quick) {
+    storage_->loaded.clear(checker_.launch_.shared_bytes / 4);
+    storage_->stored.clear(checker_.launch_.shared_bytes / 4);
+  }
   warp_since_.fill(1);
   const unsigned threads = (checker_.launch_.threads + 31) / 32 * 32;
   if (checker_.launch_.hands_on) threads_.resize(threads);
@@ -163,10 +167,11 @@ void BlockCheck::advance() {
   }
 }
 
-Who BlockCheck::who(unsigned warp, bool is_shared) const {
+Who BlockCheck::who(unsigned warp, bool is_shared, bool is_weak) const {
   const std::int32_t owner = id_ << kOwnerShift;
   return {owner, is_shared ? owner : checker_.first_owner_ << kOwnerShift, since_ << kThreadBits,
-          warp_since_[warp] << kThreadBits, checker_.launch_.hands_on};
+          warp_since_[warp] << kThreadBits,
+          checker_.launch_.hands_on && !(checker_.launch_.is_quick && is_weak)};
 }
 
 void BlockCheck::barrier() {
@@ -191,6 +196,8 @@ void BlockCheck::barrier() {
 
 void BlockCheck::arrive(unsigned warp, std::uint32_t lanes, bool releases, std::int32_t site) {
   arrival_site_ = site;
+  // Loads that need not be looked at are none between an arrival and its wait.
+  if (checker_.launch_.is_quick) storage_->unsettle();
   if (threads_.empty()) return;
   advance();
   is_apart_ |= !releases;
@@ -218,15 +225,33 @@ Clock BlockCheck::at_arrival(unsigned thread, Clock before) {
                lane_of(thread)});
 }
 
+// What the block has done before the barrier of the cluster, but for what comes behind arrivals, or in front of one that
+// hands nothing on.
+void BlockCheck::forget_touched(bool are_apart) {
+  const bool releases = std::all_of(arrivals_.begin(), arrivals_.end(),
+                                    [](const Arrival& one) { return one.releases; });
+  storage_->unsettle();
+  for (Storage::Touched* const its : {&storage_->loaded, &storage_->stored}) {
+    if (!are_apart) {
+      its->clear(checker_.launch_.shared_bytes / 4);
+    } else {
+      if (releases) its->all = its->since_arrival;
+      std::fill(its->since_arrival.begin(), its->since_arrival.end(), 0);
+    }
+  }
+}
+
 void BlockCheck::meet(std::span<BlockCheck* const> blocks) {
   Checker& checker = blocks.front()->checker_;
   const bool are_apart = std::any_of(blocks.begin(), blocks.end(),
                                      [](const BlockCheck* one) { return one->is_apart_; });
   for (BlockCheck* const one : blocks) {
+    if (checker.launch_.is_quick) one->forget_touched(are_apart);
     if (are_apart) {
       one->advance();
     } else {
       one->barrier();
+      ++one->meetings_;
     }
   }
   const std::lock_guard lock(checker.mutex_);

@@ -107,6 +107,9 @@ struct Launch {
   bool has_clusters = false;     // blocks reach each other's shared memory
   bool by_barriers = false;      // nothing but barriers orders them
   bool is_parallel = false;      // others check blocks of the launch at the same time
+  /// Of clusters: what a block does with plain accesses is looked at as if it were alone. Where that might not do, the
+  /// launch is not quiet.
+  bool is_quick = false;
   bool looks_for_races = true;
   bool looks_for_uninitialised = true;
   NameOf name_of;
@@ -199,7 +202,7 @@ class BlockCheck {
 
   void advance();
   Clock at_arrival(unsigned thread, Clock before);
-  Who who(unsigned warp, bool is_shared) const;
+  Who who(unsigned warp, bool is_shared, bool is_weak) const;
   void lanes(const Doing& doing, std::uint32_t mask);
   void same(const Doing& doing, int lane, int other);
   void run(const Doing& doing, int lane, int count);
@@ -240,6 +243,9 @@ class BlockCheck {
   bool was_unfenced(const Exact& one, const Exact& now) const;
   Doing doing_of(const Access& access, BlockCheck& memory);
   void is_there(BlockCheck& owner, const Access& access);
+  void touch(const Access& access);
+  void touch_of_other(std::size_t word, Act act);
+  void forget_touched(bool are_apart);
   void unfinished(const Access& access, BlockCheck& memory);
   void start_copy(const Doing& doing);
   void unread(const Access& access);
@@ -270,7 +276,8 @@ class BlockCheck {
   };
   std::vector<Arrival> arrivals_;
   std::int32_t arrival_site_ = -1;
-  bool is_apart_ = false;  // that barrier does not order simply all that was done before it
+  bool is_apart_ = false;      // that barrier does not order simply all that was done before it
+  std::int32_t meetings_ = 0;  // of the cluster, when it did
   Variables shared_variables_;
   // Copies to shared memory that nobody has waited for: by word.
   struct Filling {

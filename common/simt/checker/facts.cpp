@@ -583,6 +583,9 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
     facts.sites.push_back(std::move(site));
     facts.origins.push_back(std::move(origin));
   }
+  facts.may_be_quick =
+      !facts.is_async && std::none_of(facts.sites.begin(), facts.sites.end(),
+                                      [](const Site& site) { return site.may_lock; });
   return facts;
 }
 

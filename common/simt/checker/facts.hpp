@@ -26,6 +26,7 @@ struct Facts {
   std::vector<Origin> origins;  // the same; of those that touch memory
   bool hands_on = false;        // see Launch
   bool is_async = false;        // the same
+  bool may_be_quick = false;    // the same: is_quick
 };
 
 /// `module` is the one that the code comes from. Bounds are not filled in.

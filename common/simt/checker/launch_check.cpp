@@ -41,6 +41,7 @@ LaunchCheck::LaunchCheck(Checker& checker, const Facts& facts, const machine::Gr
   launch.hands_on = facts.hands_on || launch.has_clusters;
   launch.by_barriers = !facts.hands_on;
   launch.is_parallel = looks.is_parallel;
+  launch.is_quick = looks.is_parallel && launch.has_clusters && facts.may_be_quick;
   launch.looks_for_races = looks.for_races;
   launch.looks_for_uninitialised = looks.for_uninitialised;
   launch.name_of = [this, name_of = std::move(name_of)](Space space, std::uint64_t address) {

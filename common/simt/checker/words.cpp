@@ -19,7 +19,7 @@ constexpr std::size_t kMostOfAll = std::size_t{1} << 24;
 void BlockCheck::expand(const Cells& cells, const Others* others, unsigned word, bool is_shared,
                         std::vector<Exact>& to) const {
   const std::int32_t owner = cells.owner[word];
-  if (owner < who(0, is_shared).stale) return;
+  if (owner < who(0, is_shared, true).stale) return;
   const std::uint32_t sites = cells.sites[word];
   const std::uint32_t write_site = sites >> kWriteSiteShift & kSiteMask;
   const std::uint32_t read_site = sites >> kReadSiteShift & kSiteMask;
@@ -143,6 +143,8 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   Words& words = is_shared ? memory.storage_->words : *checker_.words_;
   const std::int32_t mark = kept_mark(is_shared ? memory.id_ : checker_.launch_number_);
   const Exact now{id_, thread, now_, doing.cell_site, access.act, static_cast<std::uint8_t>(bytes)};
+  // Other blocks have nothing to do with it, or are seen to.
+  const bool is_alone = !checker_.launch_.has_clusters || checker_.launch_.is_quick;
   // What a cell can hold.
   const bool is_usual = bytes == 15 && !doing.is_narrow && &memory == this;
   const auto touch_afresh = [&] {
@@ -158,9 +160,13 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   if (cells.owner[word] < 0) {
     if (cells.owner[word] == mark) {
       its = &words.all[static_cast<std::size_t>(cells.write[word])];
-      if (is_shared && !checker_.launch_.has_clusters) {
+      if (is_shared && is_alone) {
         // What lies before the barrier is done with.
-        std::erase_if(its->all, [&](const Exact& one) { return one.moment < since_; });
+        const bool is_own = &memory == this, have_met = its->meetings != memory.meetings_;
+        std::erase_if(its->all, [&](const Exact& one) {
+          if (!checker_.launch_.has_clusters) return one.moment < since_;
+          return have_met || (is_own && one.block == id_ && one.moment < since_);
+        });
         if (its->all.empty() && is_usual) {
           its->told.clear();
           its->values_differ = false;
@@ -174,15 +180,21 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
     }
   } else {
     memory.expand(cells, others, word, is_shared, passing.all);
+    // Of several that have read it, or updated it, the cell names two.
+    if (checker_.launch_.is_quick && !passing.all.empty() &&
+        (cells.owner[word] & (kBlocks | kWarps | kLanes)) != 0) {
+      checker_.order_matters_ = true;
+    }
     passing.is_updated = (cells.owner[word] & kAtomic) != 0;
   }
+  (its != nullptr ? *its : passing).meetings = memory.meetings_;
   if (its != nullptr) {
     judge(words, *its, now, access, lane, is_shared);
     return;
   }
   const std::size_t accesses = words.accesses;
   judge(words, passing, now, access, lane, is_shared);
-  if (is_usual && is_shared && !checker_.launch_.has_clusters && fits_cell(passing)) {
+  if (is_usual && is_shared && is_alone && fits_cell(passing)) {
     // Who hands a word on as it should need not leave the cell.
     words.accesses = accesses;
     const bool is_read = passing.all.size() == 2;
@@ -270,7 +282,6 @@ bool BlockCheck::at_barrier(const Doing& doing) {
     std::erase_if(word->all, [&](const Exact& one) {
       // As exactly() has it.
       if (one.moment < since_ && !checker_.launch_.has_clusters) return true;
-      checker_.order_matters_ |= one.block != id_ && one.act != access.act;
       const bool is_before = is_own(one) || is_old(one);
       return is_before && (access.act == Act::load ? one.act == Act::load : is_strong(one));
     });
@@ -387,7 +398,8 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
                        (one.act != Act::load || now.act != Act::load) && !is_same &&
                        !(ends_barrier && is_of_barrier(one));
     if (!meets || are_strong(one, now, is_shared)) {
-      if (meets && one.block != now.block && (one.act != Act::atomic || now.act != Act::atomic)) {
+      if (meets && !is_shared && one.block != now.block &&
+          (one.act != Act::atomic || now.act != Act::atomic)) {
         checker_.order_matters_ = true;
       }
       const bool is_earlier = is_same || (one.block == now.block && one.moment < since_);
@@ -421,7 +433,8 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
       }
       continue;
     }
-    if (one.block != now.block) checker_.order_matters_ = true;
+    // The blocks of a cluster share their memory in one order, whoever runs them.
+    if (one.block != now.block && !is_shared) checker_.order_matters_ = true;
     const Ordered order = i < seen && is_strong(one) ? Ordered::yes : ordered(one, now.thread);
     if (order == Ordered::yes || order == Ordered::without_acquire) {
       one.is_before = true;

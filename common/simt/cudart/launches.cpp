@@ -272,9 +272,7 @@ std::string detail_of(const std::vector<Finding>& findings) {
 // have met. (What atomics leave depends on it where they add floating-point numbers, or return what was there.)
 bool are_blocks_apart(Kernel& kernel) {
   const machine::Code& code = kernel.code();
-  if (kernel.facts().hands_on || !code.service_calls.empty() || !code.image_accesses.empty()) {
-    return false;
-  }
+  if (kernel.facts().hands_on) return false;
   return std::none_of(code.sites.begin(), code.sites.end(), [](const ptx::Instruction* one) {
     const bool is_atomic = one->opcode == "atom" || one->opcode == "red";
     const bool is_shared = one->has("shared") || one->has("shared::cta");
@@ -282,19 +280,30 @@ bool are_blocks_apart(Kernel& kernel) {
   });
 }
 
-// So many threads are worth their start for it.
-std::size_t workers_for(Kernel& kernel, const machine::Grid& grid) {
-  constexpr std::uint64_t kThreadsEach = 4096;
-  const std::uint64_t most =
-      std::min({std::uint64_t{settings().threads}, grid.blocks.count() / grid.cluster.count(),
-                grid.blocks.count() * grid.threads.count() / kThreadsEach});
-  if (most < 2 || kernel.runs_alone || grid.workspace != 0 || grid.only_clusters ||
-      !are_blocks_apart(kernel))
-    return 1;
-  return static_cast<std::size_t>(most);
+bool may_repeat(Kernel& kernel) {
+  const machine::Code& code = kernel.code();
+  return code.service_calls.empty() && code.image_accesses.empty();
 }
 
-// Blocks on several threads. False, and nothing is changed, if something was wrong or blocks met: what is to be told of
+// So many threads are worth their start for it; one is where clusters are looked at more quickly so. 0: its blocks run
+// one after the other. `in_order`: it is remembered who touches what first.
+std::size_t workers_for(Kernel& kernel, const machine::Grid& grid, bool in_order) {
+  if (kernel.runs_alone || grid.workspace != 0 || grid.only_clusters || !may_repeat(kernel)) {
+    return 0;
+  }
+  constexpr std::uint64_t kThreadsEach = 4096;
+  const std::uint64_t most =
+      in_order
+          ? 1
+          : std::min({std::uint64_t{settings().threads}, grid.blocks.count() / grid.cluster.count(),
+                      grid.blocks.count() * grid.threads.count() / kThreadsEach});
+  if (most >= 2 && are_blocks_apart(kernel)) return static_cast<std::size_t>(most);
+  const bool are_quicker = grid.cluster.count() > 1 && (settings().checks & kCheckRaces) != 0 &&
+                           kernel.facts().may_be_quick;
+  return are_quicker ? 1 : 0;
+}
+
+// Blocks on such threads. False, and nothing is changed, if something was wrong or blocks met: what is to be told of
 // that, and what memory holds then, is as they run one after the other.
 bool run_together(Kernel& kernel, const machine::Grid& grid, std::size_t workers,
                   timeline::Operation& operation) {
@@ -324,6 +333,7 @@ bool run_together(Kernel& kernel, const machine::Grid& grid, std::size_t workers
   }
   if (is_stuck || !are_quiet || have_met) {
     memory_undo().put_back();
+    operation.begin_again();
     return false;
   }
   for (std::size_t i = 1; i < workers; ++i) watches.front().add(watches[i]);
@@ -389,8 +399,10 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   if (kernel.probes() != nullptr) kernel.probes()->look(grid.probes != nullptr);
   const bool traces = checks != 0 && wants_trace(kernel.name);
   grid.images = &images();
-  const bool is_told_in_order = traces || operation.remembers() || debugger != nullptr;
-  if (const std::size_t workers = is_told_in_order ? 1 : workers_for(kernel, grid); workers > 1) {
+  const bool is_followed = traces || debugger != nullptr;
+  if (const std::size_t workers =
+          is_followed ? 0 : workers_for(kernel, grid, operation.remembers());
+      workers > 0) {
     if (run_together(kernel, grid, workers, operation)) return;
     kernel.runs_alone = true;
   }

@@ -108,6 +108,8 @@ class Operation {
   bool is_early() const { return early_from_ != 0; }
   /// Of an early kernel: the next one on its stream may begin before all threads have waited for those before it.
   void hurries() { hurries_ = true; }
+  /// It will touch the same once more.
+  void begin_again() { early_.clear(); }
   /// `site` says where, to findings(). `has_waited`: for what is before it on its stream. Any thread.
   void touch(std::uint64_t address, std::size_t bytes, Touch touch, std::int32_t site = -1,
              bool has_waited = true);

@@ -2,7 +2,9 @@
 #include "common/simt/machine/merge.hpp"
 
 #include <initializer_list>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "common/simt/ptx/parse.hpp"
 #include "tests/catch.hpp"
@@ -11,8 +13,8 @@ using namespace simt;
 
 namespace {
 
-// The accesses of a kernel after the rules, in order: "ld.shared.v4.f32; st.shared.f32". %r1 is the lane's address in
-// the last variable, 32 bytes apart.
+// The accesses of a kernel that count after the rules, and its products, in order: "ld.shared.v4.f32; st.shared.f32
+// as 16". %r1 is the lane's address in the last variable, 32 bytes apart.
 std::string rewritten(const std::string& variables, const std::string& body,
                       bool is_linked = false) {
   const std::string last = variables.substr(0, variables.rfind('['));
@@ -28,8 +30,11 @@ std::string rewritten(const std::string& variables, const std::string& body,
       machine::rewrite_as_ptxas(*module, kernel, ptx::shared_places(*module, kernel));
   std::string text;
   const auto add = [&](const ptx::Instruction& one) {
-    if (one.opcode != "ld" && one.opcode != "st") return;
+    static const std::set<std::string_view> shown = {"ld", "st", "mul", "sub", "fma", "neg"};
+    if (!shown.contains(one.opcode)) return;
+    if (!one.is_counted) return;
     text += (text.empty() ? "" : "; ") + one.form();
+    if (one.joined_bytes != 0) text += " as " + std::to_string(one.joined_bytes);
   };
   for (const ptx::Instruction& one : kernel.body) {
     const auto found = all.find(&one);
@@ -105,6 +110,34 @@ TEST_CASE("Vectors join with vectors and single values") {
         "st.shared.v4.f32");
   CHECK(rewritten(kTile, "st.shared.u16 [%r1], %h0;\nst.shared.u16 [%r1+2], %h1;") ==
         "st.shared.v2.u16");
+  const auto halves = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) {
+      text += "st.shared.u16 [%r1+" + std::to_string(2 * i) + "], %h0;\n";
+    }
+    return text;
+  };
+  CHECK(rewritten(kTile, halves(4)) == "st.shared.v4.u16");
+  CHECK(rewritten(kTile, halves(8)) == "st.shared.v4.u16; st.shared.v4.u16");
+  CHECK(rewritten(kTile, halves(3)) == "st.shared.v2.u16; st.shared.u16");
+}
+
+TEST_CASE("Three of four words are loaded as four, but only those that are named are read") {
+  CHECK(rewritten(kTile, loads({0, 1, 2})) == "ld.shared.v2.f32 as 16");
+  CHECK(rewritten(kTile, loads({3, 0, 1})) == "ld.shared.f32 as 16");
+  CHECK(rewritten(kTile, loads({1, 2, 3})) == "ld.shared.f32 as 16");
+  CHECK(rewritten(kTile, loads({0, 2})) == "ld.shared.f32; ld.shared.f32");
+  CHECK(rewritten(kTile, loads({2, 3, 4})) == "ld.shared.v2.f32; ld.shared.f32");
+}
+
+TEST_CASE("Parts of a structure are one access where something says how it lies") {
+  const std::string parts = "ld.shared.f32 %f0, [%r1];\nld.shared.v2.u16 {%h0, %h1}, [%r1+4];\n";
+  const std::string read = "add.f32 %f9, %f0, %f1;\nadd.u16 %h2, %h0, %h1;\n";
+  CHECK(rewritten(kTile, parts + read) == "ld.shared.f32 as 8");
+  const std::string global = "ld.global.f32 %f0, [%rd1];\nld.global.v2.u16 {%h0, %h1}, [%rd1+4];\n";
+  CHECK(rewritten(kTile, global + read) == "ld.global.f32; ld.global.v2.u16");
+  CHECK(rewritten(kTile, global + "ld.global.v2.f32 {%f1, %f2}, [%rd1+8];\n" + read +
+                             "add.f32 %f8, %f1, %f2;\n") == "ld.global.f32 as 8; ld.global.v2.f32");
 }
 
 TEST_CASE("Variables that lie side by side are reached together, each within its bounds") {
@@ -130,6 +163,13 @@ TEST_CASE("Nothing passes a store, a barrier or a label") {
 }
 
 TEST_CASE("What a register has been loaded with is not loaded again") {
+  const std::string again = "ld.global.f32 %f1, [%rd1];\n";
+  const std::string ballot = "vote.sync.ballot.b32 %r8, %p1, -1;\n";
+  CHECK(rewritten(kTile, again + ballot + "ld.global.f32 %f2, [%rd1];\n") == "ld.global.f32");
+  CHECK(rewritten(kTile, again + "bar.warp.sync -1;\nld.global.f32 %f2, [%rd1];\n") ==
+        "ld.global.f32; ld.global.f32");
+  CHECK(rewritten(kTile, again + "st.global.f32 [%rd2], %f0;\nld.global.f32 %f2, [%rd1];\n") ==
+        "ld.global.f32; st.global.f32; ld.global.f32");
   CHECK(rewritten(kTile, loads({0}) + "ld.shared.f32 %f9, [%r1];") == "ld.shared.f32");
   CHECK(rewritten(kTile, loads({0}) + "bar.sync 0;\nld.shared.f32 %f9, [%r1];") ==
         "ld.shared.f32; ld.shared.f32");
@@ -149,4 +189,18 @@ TEST_CASE("Parts of a wide load that nobody reads are left out") {
   CHECK(four("12") == "ld.global.f32; ld.global.f32");
   CHECK(four("012") == "ld.global.v4.f32");
   CHECK(four("0123") == "ld.global.v4.f32");
+}
+
+TEST_CASE("A product is rounded together with the sum that uses it") {
+  const auto of = [](const std::string& body) {
+    return rewritten(kTile, "mul.f32 %f3, %f0, %f1;\n" + body);
+  };
+  CHECK(of("sub.f32 %f4, %f2, %f3;\n") == "neg.f32; fma.rn.f32");
+  CHECK(of("sub.f32 %f4, %f3, %f2;\n") == "neg.f32; fma.rn.f32");
+  CHECK(of("add.f32 %f4, %f3, %f2;\n") == "fma.rn.f32");
+  // Not where something else reads it, one of the two is rounded by itself, a factor changes, or there is a branch.
+  CHECK(of("sub.f32 %f4, %f2, %f3;\nadd.f32 %f5, %f3, %f3;\n") == "mul.f32; sub.f32");
+  CHECK(of("sub.rn.f32 %f4, %f2, %f3;\n") == "mul.f32; sub.rn.f32");
+  CHECK(of("mov.f32 %f0, %f2;\nsub.f32 %f4, %f2, %f3;\n") == "mul.f32; sub.f32");
+  CHECK(of("bra.uni next;\nnext:\nsub.f32 %f4, %f2, %f3;\n") == "mul.f32; sub.f32");
 }

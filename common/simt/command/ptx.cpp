@@ -49,8 +49,9 @@ void show(const simt::ptx::Module& module, const simt::ptx::Function& function) 
   const auto count = [&](const simt::ptx::Instruction& one) {
     if (one.opcode != "ld" && one.opcode != "st") return;
     const char* const where = one.has("global") ? "global" : one.has("shared") ? "shared" : nullptr;
-    if (where == nullptr) return;
-    const int bytes = simt::ptx::bytes_of(one.type()) * (one.has("v4") ? 4 : one.has("v2") ? 2 : 1);
+    if (where == nullptr || !one.is_counted) return;
+    const int own = simt::ptx::bytes_of(one.type()) * (one.has("v4") ? 4 : one.has("v2") ? 2 : 1);
+    const int bytes = one.joined_bytes != 0 ? one.joined_bytes : own;
     ++widths[std::string(where) + (one.opcode == "ld" ? " loads of " : " stores of ") +
              std::to_string(bytes) + " bytes"];
   };

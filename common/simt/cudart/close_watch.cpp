@@ -107,9 +107,12 @@ CloseWatch::~CloseWatch() { note_written(pages_); }
 std::uint32_t CloseWatch::access(const WarpAccess& access) {
   if (const std::uint32_t faulty = Watch::access(access); faulty != 0) return faulty;
   const bool is_counted = access.space != WarpAccess::Space::local &&
-                          access.space != WarpAccess::Space::reserved &&
-                          access.step->traffic != machine::Traffic::none;
-  if (trace_ && is_counted) trace_->access(access);
+                          access.space != WarpAccess::Space::reserved && access.is_counted();
+  if (trace_ && is_counted && access.step->joined_bytes != 0) {
+    trace_->access(machine::JoinedAccess(access).told);
+  } else if (trace_ && is_counted) {
+    trace_->access(access);
+  }
   if (notes_pages_) note_pages(access);
   return 0;
 }

@@ -207,7 +207,11 @@ std::uint32_t Watch::access(const WarpAccess& access) {
     error_ = cudaErrorIllegalAddress;
     return faulty;
   }
-  if (counts_) count(access);
+  if (counts_ && access.step->joined_bytes != 0) {
+    count(machine::JoinedAccess(access).told);
+  } else if (counts_) {
+    count(access);
+  }
   if (access.space == WarpAccess::Space::global && operation_.remembers()) remember(access);
   return 0;
 }
@@ -297,6 +301,7 @@ void Watch::all_have_waited(const machine::Block& block) {
 }
 
 void Watch::count(const WarpAccess& access) {
+  if (!access.is_counted()) return;
   Counters& c = at(access.step->site);
   const bool is_load = access.kind == WarpAccess::Kind::load;
   switch (access.space) {
@@ -312,7 +317,6 @@ void Watch::count(const WarpAccess& access) {
     }
     case WarpAccess::Space::shared:
     case WarpAccess::Space::reserved: {
-      if (access.step->traffic == machine::Traffic::none) return;
       if (access.is_sent()) {
         count_dshared(access, c);
         return;
@@ -333,7 +337,6 @@ void Watch::count(const WarpAccess& access) {
       c.constant_load_requests += static_cast<std::uint64_t>(memory::distinct(access.lanes));
       return;
     case WarpAccess::Space::local:
-      if (access.step->traffic == machine::Traffic::none) return;
       local_sectors_[access.step->site] +=
           static_cast<std::uint64_t>(memory::local_sectors(access.lanes));
       return;

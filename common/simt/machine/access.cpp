@@ -452,7 +452,7 @@ template <class T, class Address, bool is_load, bool is_single, bool is_named>
                         usual.lanes, step,
                         &warp,       warp.block};
   warp.faulty |= warp.block->grid->observer->access(told);
-  if (told.space == WarpAccess::Space::global) ++warp.global_requests;
+  if (told.is_counted() && told.space == WarpAccess::Space::global) ++warp.global_requests;
   if (warp.faulty != 0) return nullptr;
   for (std::size_t i = 0; i < count; ++i) {
     T* const values = warp.values<T>(value_slot(*step, static_cast<int>(i)));
@@ -588,6 +588,9 @@ void build_move(Decoder& decoder, const ptx::Instruction& written) {
   step.scope = scope_of(one);
   // What passes to a function and back is in registers.
   if (window == Window::local && one.has("param")) step.traffic = Traffic::none;
+  if (!one.is_counted) step.traffic = Traffic::none;
+  step.joined_bytes = one.joined_bytes;
+  step.joined_before = one.joined_before;
   if (is_fixed) {
     step.offset =
         static_cast<std::int64_t>(decoder.symbol(address.parts.front().name)) + address.offset;

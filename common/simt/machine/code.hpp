@@ -39,7 +39,8 @@ enum class Window : std::uint8_t {
   reserved,  // what the system keeps of a block's shared memory
 };
 
-/// How an access counts: as its space has it, as one that reaches other blocks (st.async), or not (of an mbarrier).
+/// How an access counts: as its space has it, as one that reaches other blocks (st.async), or not (of an mbarrier, or
+/// joined with another).
 enum class Traffic : std::uint8_t { usual, sent, none };
 
 /// One instruction, ready to run. A register is named by where it begins among a warp's registers, in bytes.
@@ -56,6 +57,9 @@ struct Step {
   bool has_values = true;  // of a store: they are in registers
   std::uint8_t bytes = 0;  // of a copy, or that arrive at a barrier
   Traffic traffic = Traffic::usual;
+  // Of an access that counts for its neighbours too: the bytes of all, and how far before its address they begin.
+  std::uint8_t joined_bytes = 0;
+  std::uint8_t joined_before = 0;
   bool keeps = true;               // of an atomic operation: its result is asked for
   std::int64_t offset = 0;         // of an address; or which operation, where `run` does several
   std::int64_t source_offset = 0;  // of a copy's other address

@@ -46,6 +46,25 @@ struct WarpAccess {
   bool is_sent() const {
     return space == Space::shared && (block != warp->block || step->traffic == Traffic::sent);
   }
+  bool is_counted() const { return step->traffic != Traffic::none; }
+};
+
+/// What is counted of an access that ptxas joins with its neighbours: one of all their bytes.
+struct JoinedAccess {
+  explicit JoinedAccess(const WarpAccess& one) : told(one) {
+    for (std::size_t lane = 0; lane < addresses.size(); ++lane) {
+      addresses[lane] = one.lanes.address[lane] - one.step->joined_before;
+    }
+    told.lanes = {addresses, one.lanes.mask, one.step->joined_bytes};
+    told.lanes.least = one.lanes.least - one.step->joined_before;
+    told.lanes.beyond = one.lanes.beyond - static_cast<std::uint64_t>(one.lanes.bytes) -
+                        one.step->joined_before + one.step->joined_bytes;
+  }
+  JoinedAccess(const JoinedAccess&) = delete;
+  JoinedAccess& operator=(const JoinedAccess&) = delete;
+
+  std::array<std::uint64_t, kLanes> addresses;
+  WarpAccess told;
 };
 
 /// What the async proxy does with memory for a warp (PTX ISA 8.2.5): wgmma with its operands, and copies in bulk. Each

@@ -58,7 +58,8 @@ class Registers {
     known_.assign(function.registers.size(), 0);
   }
 
-  bool is_read(std::int32_t index) const { return reads_[static_cast<std::size_t>(index)] > 0; }
+  int reads(std::int32_t index) const { return reads_[static_cast<std::size_t>(index)]; }
+  bool is_read(std::int32_t index) const { return reads(index) > 0; }
   const std::vector<const Instruction*>& definitions(std::int32_t index) const {
     return definitions_[static_cast<std::size_t>(index)];
   }
@@ -139,9 +140,10 @@ class Registers {
 
   // A register that is set in one place is, wherever it is read, what it is made of there; of one that is set in several
   // nothing is known.
-  void add(const Operand& operand, Sum& all) const {
+  void add(const Operand& operand, Sum& all, bool is_wide = false) const {
     if (operand.kind == Operand::Kind::number) {
-      all.bytes += static_cast<std::int32_t>(operand.bits);
+      all.bytes += is_wide ? static_cast<std::int64_t>(operand.bits)
+                           : static_cast<std::int32_t>(operand.bits);
       return;
     }
     if (operand.kind == Operand::Kind::symbol) {
@@ -162,11 +164,15 @@ class Registers {
         return its.kind == Operand::Kind::number || its.kind == Operand::Kind::symbol ||
                (its.kind == Operand::Kind::reg && definitions(its.index).size() == 1);
       };
-      const bool is_address = one.guard < 0 && ptx::bytes_of(one.type()) == 4;
-      if (is_address && one.opcode == "mov" && is_single(1)) return add(one.operands[1], all);
+      // Of shared memory they have 32 bits, of global memory 64.
+      const int bytes = ptx::bytes_of(one.type());
+      const bool is_address = one.guard < 0 && (bytes == 4 || bytes == 8);
+      if (is_address && one.opcode == "mov" && is_single(1)) {
+        return add(one.operands[1], all, bytes == 8);
+      }
       if (is_address && one.opcode == "add" && is_single(1) && is_single(2)) {
-        add(one.operands[1], all);
-        return add(one.operands[2], all);
+        add(one.operands[1], all, bytes == 8);
+        return add(one.operands[2], all, bytes == 8);
       }
     }
     all.registers.push_back(operand.index);
@@ -222,12 +228,16 @@ bool is_load(const Instruction& one) { return one.opcode == "ld"; }
 const Operand& value_of(const Instruction& one) { return one.operands[is_load(one) ? 0 : 1]; }
 const Operand& address_of(const Instruction& one) { return one.operands[is_load(one) ? 1 : 0]; }
 
-// A load or store of shared memory, which nobody else may be waiting for.
-bool is_mergeable(const Instruction& one) {
-  return (is_load(one) || one.opcode == "st") && one.has("shared") && !one.has("volatile") &&
-         !one.has("relaxed") && !one.has("acquire") && !one.has("release") && one.guard < 0 &&
+// A load or store of that memory, which nobody else may be waiting for, with no word for a cache.
+bool is_mergeable(const Instruction& one, std::string_view space) {
+  const auto is_plain = [&](std::string_view word) {
+    return word == space || word == "nc" || word == "v2" || word == "v4" ||
+           word == one.modifiers.back();
+  };
+  return (is_load(one) || one.opcode == "st") && one.has(space) && one.guard < 0 &&
          one.operands.size() == 2 && address_of(one).kind == Operand::Kind::address &&
-         address_of(one).parts.size() == 1;
+         address_of(one).parts.size() == 1 &&
+         std::all_of(one.modifiers.begin(), one.modifiers.end(), is_plain);
 }
 
 std::size_t values(const Instruction& one) {
@@ -297,25 +307,111 @@ void narrow(const Registers& registers, const ptx::Function& function, Rewritten
   }
 }
 
-// Loads, or stores, of one stretch of code in which nothing else comes between them and shared memory.
+// A product that one sum or difference of the same stretch of code uses, and nothing else, is rounded with it: a fused
+// multiply-add. nvcc leaves c - a * b and a * b - c to ptxas, and all that is written in halves.
+class Products {
+ public:
+  Products(const Registers& registers, Rewritten& rewritten)
+      : registers_(registers), rewritten_(rewritten) {}
+
+  void add(const Instruction& one) {
+    if (may_be_fused(one, "mul")) {
+      const Operand& its = one.operands[0];
+      if (registers_.definitions(its.index).size() == 1 && registers_.reads(its.index) == 1) {
+        known_[its.index] = &one;
+      }
+    } else if (may_be_fused(one, "add") || may_be_fused(one, "sub")) {
+      // Of two products the first.
+      const bool is_first = product(one, 1) != nullptr;
+      if (is_first || product(one, 2) != nullptr) fuse(one, is_first ? 1 : 2);
+    }
+    if (writes_no_register(one.opcode) || one.operands.empty()) return;
+    // Factors that change keep their product apart.
+    each_register(one.operands[0], [&](std::int32_t index) {
+      std::erase_if(known_, [&](const auto& each) {
+        const std::vector<Operand>& its = each.second->operands;
+        return each.second != &one && (is_register(its[1], index) || is_register(its[2], index));
+      });
+    });
+  }
+  void end() { known_.clear(); }
+
+ private:
+  static bool is_register(const Operand& operand, std::int32_t index) {
+    return operand.kind == Operand::Kind::reg && operand.index == index;
+  }
+  // Neither rounded by itself, as __fmul_rn() is, nor saturated.
+  static bool may_be_fused(const Instruction& one, std::string_view opcode) {
+    static const std::set<std::string_view> types = {"f16",    "f16x2", "bf16",
+                                                     "bf16x2", "f32",   "f64"};
+    if (one.opcode != opcode || one.guard >= 0 || one.operands.size() != 3) return false;
+    if (one.operands[0].kind != Operand::Kind::reg || !types.contains(one.modifiers.back())) {
+      return false;
+    }
+    return std::all_of(one.modifiers.begin(), one.modifiers.end() - 1,
+                       [](std::string_view word) { return word == "ftz"; });
+  }
+  const Instruction* product(const Instruction& one, std::size_t operand) const {
+    const Operand& its = one.operands[operand];
+    const auto found = its.kind == Operand::Kind::reg ? known_.find(its.index) : known_.end();
+    return found != known_.end() && found->second->modifiers == one.modifiers ? found->second
+                                                                              : nullptr;
+  }
+  void fuse(const Instruction& one, std::size_t operand) {
+    const Instruction& factors = *product(one, operand);
+    const Operand& product = one.operands[operand];
+    Instruction fused = one, negated = one;
+    fused.opcode = "fma";
+    fused.modifiers.insert(fused.modifiers.begin(), "rn");
+    fused.operands = {one.operands[0], factors.operands[1], factors.operands[2],
+                      one.operands[3 - operand]};
+    std::vector<Instruction> made;
+    if (one.opcode == "sub") {
+      // c - a * b is (-a) * b + c; the product's register is free.
+      Operand& its = fused.operands[operand == 2 ? 1 : 3];
+      negated.opcode = "neg";
+      negated.modifiers = {one.modifiers.back()};
+      negated.operands = {product, its};
+      its = product;
+      made.push_back(std::move(negated));
+    }
+    made.push_back(std::move(fused));
+    known_.erase(product.index);
+    rewritten_[&factors] = {};
+    rewritten_[&one] = std::move(made);
+  }
+
+  const Registers& registers_;
+  Rewritten& rewritten_;
+  std::map<std::int32_t, const Instruction*> known_;
+};
+
+// Loads, or stores, of one stretch of code in which nothing else comes between them and that memory.
 class Stretch {
  public:
-  Stretch(Registers& registers, Rewritten& rewritten)
-      : registers_(registers), rewritten_(rewritten) {}
+  Stretch(Registers& registers, Rewritten& rewritten, std::string_view space)
+      : registers_(registers), rewritten_(rewritten), is_shared_(space == "shared") {}
 
   void add(const Instruction& one) { all_.push_back({&one, registers_.sum(address_of(one))}); }
   void end() {
     while (!all_.empty()) {
-      // Those with the first one's type, and of whose address only the bytes differ.
+      // Those of whose address only the bytes differ; first those of one type.
       const Access first = all_.front();
-      std::vector<Access> alike;
-      std::erase_if(all_, [&](const Access& other) {
-        if (other.at != first.at || size_of(other) != size_of(first)) return false;
-        alike.push_back(other);
-        return true;
+      std::vector<Access> near = taken_from(all_, [&](const Access& other) {
+        return other.at == first.at && other.one->has("nc") == first.one->has("nc");
       });
-      if (is_load(*first.one)) leave_out_repeated(alike);
-      merge(std::move(alike));
+      std::vector<Piece> pieces;
+      while (!near.empty()) {
+        const std::int64_t size = size_of(near.front());
+        std::vector<Access> alike =
+            taken_from(near, [&](const Access& other) { return size_of(other) == size; });
+        if (is_load(*first.one)) leave_out_repeated(alike);
+        if (is_shared_) merge(alike, pieces);
+        for (const Access& access : alike) {
+          pieces.push_back({access.one, access.at.bytes, bytes_of(access), size, access.at.origin});
+        }
+      }
+      join(first, pieces);
     }
   }
 
@@ -324,6 +420,21 @@ class Stretch {
     const Instruction* one;
     Registers::Sum at;
   };
+  // What is there in the end, at its place.
+  struct Piece {
+    const Instruction* place;
+    std::int64_t at, bytes, size;  // size: of one value
+    std::string_view origin;
+  };
+  template <class Is>
+  static std::vector<Access> taken_from(std::vector<Access>& all, Is is_taken) {
+    std::vector<Access> taken;
+    std::erase_if(all, [&](const Access& one) {
+      if (is_taken(one)) taken.push_back(one);
+      return is_taken(one);
+    });
+    return taken;
+  }
   static std::int64_t size_of(const Access& access) { return ptx::bytes_of(access.one->type()); }
   static std::int64_t bytes_of(const Access& access) {
     return size_of(access) * static_cast<std::int64_t>(values(*access.one));
@@ -350,12 +461,14 @@ class Stretch {
     });
   }
 
-  // Those that fill an aligned chunk become one: of up to four words, or of two halves that are stored.
-  void merge(std::vector<Access> accesses) {
+  // Those that fill an aligned chunk become one: of up to four words, or of up to four halves that are stored. What is
+  // left stays in `accesses`.
+  void merge(std::vector<Access>& accesses, std::vector<Piece>& pieces) {
+    if (accesses.empty()) return;
     const std::int64_t size = size_of(accesses.front());
     if (size < 2 || (size == 2 && is_load(*accesses.front().one))) return;
     const auto aligned = static_cast<std::int64_t>(registers_.divisor(accesses.front().at));
-    for (std::int64_t width = size == 2 ? 4 : kWidest; width > size; width /= 2) {
+    for (std::int64_t width = size == 2 ? 8 : kWidest; width > size; width /= 2) {
       if (aligned % width != 0) continue;
       std::map<std::int64_t, std::vector<Access>> chunks;
       for (const Access& access : accesses) {
@@ -378,12 +491,81 @@ class Stretch {
             })) {
           continue;
         }
-        replace(members);
+        pieces.push_back({replace(members), chunk * width, width, size, members.front().at.origin});
         std::erase_if(accesses, [&](const Access& access) {
           return std::any_of(members.begin(), members.end(),
                              [&](const Access& member) { return member.one == access.one; });
         });
       }
+    }
+  }
+
+  // Pieces of several types that fill an aligned chunk become one access too, and so do three of four words of shared
+  // memory that are loaded, with one that nobody reads. They stay what they are, for nobody shall say that the fourth was
+  // read; only one is counted, as all of them.
+  void join(const Access& first, std::vector<Piece>& pieces) {
+    std::sort(pieces.begin(), pieces.end(),
+              [](const Piece& a, const Piece& b) { return a.at < b.at; });
+    for (std::int64_t width = kWidest; width >= 8; width /= 2) {
+      const std::optional<std::int64_t> phase = phase_of(first, pieces, width);
+      if (!phase) continue;
+      for (auto begin = pieces.begin(); begin != pieces.end();) {
+        const std::int64_t chunk = begin->at - ((begin->at - *phase) % width + width) % width;
+        const auto end = std::find_if(begin, pieces.end(),
+                                      [&](const Piece& its) { return its.at >= chunk + width; });
+        if (is_one(begin, end, chunk, width)) count_as_one(begin, end, chunk, width);
+        begin = end;
+      }
+      std::erase_if(pieces, [](const Piece& its) { return its.bytes == 0; });
+    }
+  }
+
+  // Where behind the base something is known to be a multiple of the width. Global memory is so where a wide access is.
+  std::optional<std::int64_t> phase_of(const Access& first, const std::vector<Piece>& pieces,
+                                       std::int64_t width) {
+    if (is_shared_) {
+      if (static_cast<std::int64_t>(registers_.divisor(first.at)) % width != 0) return std::nullopt;
+      return 0;
+    }
+    for (const Piece& its : pieces) {
+      if (its.bytes >= width) return its.at;
+    }
+    return std::nullopt;
+  }
+
+  bool is_one(std::vector<Piece>::iterator begin, std::vector<Piece>::iterator end,
+              std::int64_t chunk, std::int64_t width) const {
+    std::int64_t next = chunk, all = 0;
+    bool are_of_one_type = true;
+    for (auto its = begin; its != end; ++its) {
+      if (its->bytes < 4 || its->size > 4 || its->at < next || its->origin != begin->origin) {
+        return false;
+      }
+      next = its->at + its->bytes;
+      all += its->bytes;
+      are_of_one_type &= its->size == begin->size;
+    }
+    if (end - begin < 2 || next > chunk + width) return false;
+    if (all == width) return !are_of_one_type;
+    return is_shared_ && is_load(*begin->place) && width == kWidest && all == 12 &&
+           begin->size == 4 && are_of_one_type;
+  }
+
+  void count_as_one(std::vector<Piece>::iterator begin, std::vector<Piece>::iterator end,
+                    std::int64_t chunk, std::int64_t width) {
+    const auto [first, last] = std::minmax_element(
+        begin, end, [](const Piece& a, const Piece& b) { return a.place < b.place; });
+    const auto counted = is_load(*begin->place) ? first : last;
+    for (auto its = begin; its != end; ++its) {
+      std::vector<Instruction>& made = rewritten_[its->place];
+      if (made.empty()) made.push_back(*its->place);
+      if (its == counted) {
+        made.front().joined_bytes = static_cast<std::uint8_t>(width);
+        made.front().joined_before = static_cast<std::uint8_t>(its->at - chunk);
+      } else {
+        made.front().is_counted = false;
+      }
+      its->bytes = 0;
     }
   }
 
@@ -431,7 +613,7 @@ class Stretch {
     return {first->one, last->one};
   }
 
-  void replace(const std::vector<Access>& members) {
+  const Instruction* replace(const std::vector<Access>& members) {
     const auto [first, last] = places_of(members);
     const Instruction* const place = is_load(*first) ? first : last;
     std::vector<Operand> all;
@@ -449,10 +631,12 @@ class Stretch {
       address.offset = members.front().at.bytes;
     }
     rewritten_[place] = {std::move(made)};
+    return place;
   }
 
   Registers& registers_;
   Rewritten& rewritten_;
+  bool is_shared_;
   std::vector<Access> all_;
 };
 
@@ -463,9 +647,12 @@ bool is_fixed(const Instruction& one) {
       "brx",  "ret", "exit", "cp",      "mbarrier", "wmma",   "ldmatrix", "stmatrix"};
   return all.contains(one.opcode);
 }
-// Whether it may read, or write, shared memory.
-bool may_be_shared(const Instruction& one) {
-  return !one.has("global") && !one.has("local") && !one.has("param") && !one.has("const");
+// Whether it may read, or write, that memory: what names none may be of any.
+bool may_be(const Instruction& one, std::string_view space) {
+  for (const std::string_view other : {"global", "shared", "local", "param", "const"}) {
+    if (one.has(other)) return other == space;
+  }
+  return true;
 }
 
 }  // namespace
@@ -476,20 +663,29 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
   Registers registers(module, function, places);
   narrow(registers, function, rewritten);
   const std::set<std::int32_t> labels(function.labels.begin(), function.labels.end());
-  Stretch loads(registers, rewritten), stores(registers, rewritten);
+  Products products(registers, rewritten);
   for (std::size_t i = 0; i < function.body.size(); ++i) {
     const Instruction& one = function.body[i];
-    const bool is_end = labels.contains(static_cast<std::int32_t>(i)) || is_fixed(one);
-    if (is_end || (one.opcode == "st" && may_be_shared(one))) loads.end();
-    if (is_end || (is_load(one) && may_be_shared(one))) stores.end();
-    if (!is_mergeable(one) || rewritten.contains(&one)) {
-      if (one.opcode == "st" && may_be_shared(one)) stores.end();
-      continue;
-    }
-    (is_load(one) ? loads : stores).add(one);
+    if (labels.contains(static_cast<std::int32_t>(i))) products.end();
+    products.add(one);
+    if (one.opcode == "bra" || one.opcode == "brx" || one.opcode == "call") products.end();
   }
-  loads.end();
-  stores.end();
+  for (const std::string_view space : {"shared", "global"}) {
+    Stretch loads(registers, rewritten, space), stores(registers, rewritten, space);
+    for (std::size_t i = 0; i < function.body.size(); ++i) {
+      const Instruction& one = function.body[i];
+      const bool is_end = labels.contains(static_cast<std::int32_t>(i)) || is_fixed(one);
+      if (is_end || (one.opcode == "st" && may_be(one, space))) loads.end();
+      if (is_end || (is_load(one) && may_be(one, space))) stores.end();
+      if (!is_mergeable(one, space) || rewritten.contains(&one)) {
+        if (one.opcode == "st" && may_be(one, space)) stores.end();
+        continue;
+      }
+      (is_load(one) ? loads : stores).add(one);
+    }
+    loads.end();
+    stores.end();
+  }
   return rewritten;
 }
 

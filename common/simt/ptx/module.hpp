@@ -119,6 +119,11 @@ struct Instruction {
   bool guard_negated = false;
   std::int32_t location = -1;  // in Module::locations
   int line = 0;                // of the PTX text
+  /// Of one that ptxas joins with its neighbours: the bytes of what it makes of them, and how far before this one's
+  /// address that begins. The others are not counted.
+  std::uint8_t joined_bytes = 0;
+  std::uint8_t joined_before = 0;
+  bool is_counted = true;
 
   bool has(std::string_view modifier) const;
   /// The last modifier that is a type: the one that the instruction works in; none if there is none.

@@ -370,7 +370,19 @@ class ExerciseProblem final : public AnyProblem {
   }
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
     const bool exact = kind.of == DataKind::Of::exact;
-    std::vector<InputValues> inputs = make_inputs(seed, exact);
+    return promised(make_inputs(seed, exact), exact);
+  }
+  DatasetPtr turned(const Dataset& data) const override {
+    std::vector<InputValues> inputs = data.inputs();
+    bool has_mask = false;
+    for (InputValues& input : inputs) {
+      if (!input.name.ends_with("mask")) continue;
+      std::reverse(input.values.begin(), input.values.end());
+      has_mask = true;
+    }
+    return has_mask ? promised(std::move(inputs), false) : nullptr;
+  }
+  DatasetPtr promised(std::vector<InputValues> inputs, bool exact) const {
     std::vector<Promise> promises(static_cast<std::size_t>(output_size()));
     const std::vector<double> common = prepared(inputs);
     const Given known(given(), inputs, &common);
@@ -532,6 +544,7 @@ struct Check::State {
             const Observation& seen = backend.last();
             if (seen.error.empty() && seen.cost.launches.empty()) without_kernel = true;
             if (too_few_bytes.empty()) too_few_bytes = elements_for_bytes(numbers, seen.cost);
+            if (exchanged.empty()) exchanged = blocks_for_threads(numbers, seen.cost);
             return error;
           };
       return made;
@@ -555,6 +568,22 @@ struct Check::State {
       if (copied * sizeof(float) != usual) continue;
       return "Bytes or elements? The call copies " + figure(copied) +
              " bytes, and its masks have " + figure(usual) + ": sizeof is missing";
+    }
+    return {};
+  }
+
+  // Of a call that starts as many blocks as a block is to have threads: that it does. Else empty.
+  std::string blocks_for_threads(const Numbers& numbers, const Cost& cost) const {
+    const auto& names = contract.numbers;
+    const auto at = std::find(names.begin(), names.end(), "threads");
+    if (at == names.end()) return {};
+    const auto asked =
+        static_cast<std::uint64_t>(numbers[static_cast<std::size_t>(at - names.begin())]);
+    for (const LaunchFigures& launch : cost.launches) {
+      if (launch.blocks != asked || launch.threads == asked) continue;
+      return "The launch has " + std::to_string(launch.blocks) + " blocks of " +
+             std::to_string(launch.threads) + " threads, and threads is " + std::to_string(asked) +
+             ": the order is <<<blocks, threads>>>";
     }
     return {};
   }
@@ -610,6 +639,7 @@ struct Check::State {
     Progress silent;
     without_kernel = false;
     too_few_bytes.clear();
+    exchanged.clear();
     check_trials(variant, backend, trials, seed, row, silent);
     if (!backend.hindrance().empty()) {
       row = empty_row(name);
@@ -625,6 +655,8 @@ struct Check::State {
     }
     if (row.check.outcome == Outcome::bad && !too_few_bytes.empty()) {
       row.check.diagnosis.pattern = too_few_bytes;
+    } else if (row.check.outcome == Outcome::bad && !exchanged.empty()) {
+      row.check.diagnosis.pattern = exchanged;
     }
     return row;
   }
@@ -675,6 +707,7 @@ struct Check::State {
   AnyVariant variant;
   bool without_kernel = false;  // a call of the last row did without
   std::string too_few_bytes;    // of the first call of the last row that copied elements for bytes
+  std::string exchanged;        // and of that which had blocks for threads
   std::vector<Group> groups;
   conv::Random of_hidden{~seed};  // the problems that are drawn for hidden cases
   std::map<std::string, Row> rows;

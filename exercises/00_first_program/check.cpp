@@ -89,7 +89,12 @@ struct Ended {
 
   std::string how() const {
     if (!reason.empty()) return reason;
-    if (signal != 0) return "ended by signal " + std::to_string(signal);
+    if (signal != 0) {
+      return "ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")" +
+             (signal == SIGSEGV && explained.empty()
+                  ? ": host code reached beyond an array, or through a pointer of the device"
+                  : "");
+    }
     return "ended with status " + std::to_string(status);
   }
 };
@@ -169,6 +174,17 @@ std::uint64_t threads_of(const json::Value& report) {
                product(launch.get<std::array<std::uint64_t, 3>>("block"));
   }
   return threads;
+}
+
+// Said of a launch whose warps begin anywhere; empty: there is none.
+std::string broken_warps(const json::Value& report) {
+  for (const json::Value& launch : report.at("launches").elements()) {
+    const auto threads = product(launch.get<std::array<std::uint64_t, 3>>("block"));
+    if (threads % 32 == 0) continue;
+    return "; a block has " + std::to_string(threads) +
+           " threads, which are no whole number of warps";
+  }
+  return {};
 }
 
 // Of global memory, by all warps; and by the one that made most in a launch.
@@ -398,10 +414,12 @@ Judged is_right(const Problem& problem, const Ended& ended) {
     char* end = nullptr;
     const double found = std::strtod(lines[line].c_str(), &end);
     if (end == lines[line].c_str() || *end != '\0' || !(std::fabs(found - expected) <= bound)) {
-      return wrong(
-          "y[" + std::to_string(i) + "] is " + lines[line].substr(0, 40) + ", should be " +
-          number_text(expected) +
-          (found == y_at(i) ? "; it is what y was before: is the result copied back?" : ""));
+      return wrong("y[" + std::to_string(i) + "] is " + lines[line].substr(0, 40) + ", should be " +
+                   number_text(expected) +
+                   (found != y_at(i) ? ""
+                    : i == 0         ? "; it is what y was before: is the result copied back?"
+                             : "; it is what y was before, and those ahead of it are right: is "
+                               "there a thread for it?"));
     }
   }
   return {};
@@ -713,6 +731,7 @@ class ProgramExaminer final : public Examiner {
     if (!line.met) {
       verdict.message = line.what + ": " + rounded(line.counted, 4) + ", at most " +
                         rounded(line.allowed, 4) + " with n = " + with_commas(kMeasured.n);
+      if (limit.of == global_bytes) verdict.message += broken_warps(*report);
     }
     verdict.budget.push_back(line);
     return verdict;

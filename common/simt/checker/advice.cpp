@@ -336,8 +336,9 @@ std::string advice(const Outside& outside, const std::string& maker) {
       return "Bytes or elements? T" + asked + ", which are " + used +
              " elements: its third argument is in bytes, so sizeof is missing.";
     }
-    return is_one_too_far && elements > 0 ? one_too_far + "Or t" + asked + ": its third argument."
-                                          : "T" + asked + ": mend its third argument.";
+    return is_one_too_far && elements > 0
+               ? one_too_far + "Or t" + asked + ": its third argument."
+               : "T" + asked + ": mend its third argument (in bytes), its blocks, or the index.";
   }
   // Memory that a call asked for in bytes; a declaration is in elements.
   if (outside.is_in_elements() && !maker.empty()) {
@@ -345,8 +346,10 @@ std::string advice(const Outside& outside, const std::string& maker) {
            std::to_string(outside.size) + " bytes, which are " + all + " elements of " +
            std::to_string(element) + " bytes, and " + used + " are used: sizeof is missing.";
   }
-  return is_one_too_far ? one_too_far + "Guard the access, or mend the index."
-                        : advice(Hazard::out_of_bounds);
+  if (is_one_too_far) return one_too_far + "Guard the access, or mend the index.";
+  if (element == 1) return advice(Hazard::out_of_bounds);
+  return "Guard the access with the array's length, or mend the index: it has " + all +
+         (elements == 1 ? " element" : " elements") + ", and the kernel touches " + used + ".";
 }
 
 }  // namespace simt

@@ -25,7 +25,11 @@ namespace simt::cudart {
 namespace {
 
 cudaError_t allocate_in_order(void** pointer, std::size_t bytes, MemoryKind kind) {
-  if (pointer == nullptr) return cudaErrorInvalidValue;
+  if (pointer == nullptr) {
+    explain("no place for a pointer",
+            "there is no place for the pointer: pass the address of a pointer, &x");
+    return cudaErrorInvalidValue;
+  }
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
   *pointer = reinterpret_cast<void*>(allocate(bytes, kind));

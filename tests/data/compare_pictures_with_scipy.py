@@ -16,29 +16,14 @@ Without scikit-learn the photographs are not run, without Pillow no PNG files ar
 
 Exit status: 0 all right, 1 something differs, 2 wrong use, 77 not run (with the reason).
 """
-import argparse
 import os
-import subprocess
-import sys
-import tempfile
 
+import with_scipy  # before what needs SciPy
+from with_scipy import require_found, worst_share
 
-def not_run(reason):
-    print(f"NOT RUN: {reason}")
-    sys.exit(77)
+import numpy as np
+from scipy.ndimage import correlate
 
-
-try:
-    import numpy as np
-    import scipy
-    from scipy.ndimage import correlate
-except ImportError as error:
-    # Debian's package is only seen by Debian's Python, which need not be the first on the path.
-    debian_python = "/usr/bin/python3"
-    if os.path.exists(debian_python) and os.path.realpath(debian_python) != os.path.realpath(
-            sys.executable):
-        os.execv(debian_python, [debian_python] + sys.argv)
-    not_run(f"{error}; install SciPy (Debian, Ubuntu: apt-get install python3-scipy)")
 try:
     from PIL import Image
 except ImportError:
@@ -81,15 +66,6 @@ def expected(channels, filters):
     return np.array(values), wu / (1 - wu) * np.array(scales)
 
 
-def worst_share(output, value, bound):
-    """The largest error as a share of its bound, and its index. NaN counts as infinite."""
-    error = np.abs(output.astype(np.float64) - value)
-    share = np.where(error == 0, 0.0, error / np.where(bound > 0, bound, 1e-300))
-    share = np.where(np.isnan(share), np.inf, share)
-    index = np.unravel_index(int(np.argmax(share)), share.shape)
-    return share[index], tuple(int(i) for i in index)
-
-
 class Case:
     """One run: a picture, filters, where the result goes, and what it must be."""
 
@@ -110,6 +86,7 @@ class Case:
             pixels = channels.astype(np.uint8)
             Image.fromarray(pixels[0] if len(pixels) == 1 else np.moveaxis(pixels, 0, 2)).save(
                 self.source)
+        self.options = ["--input", self.source, "--filter", self.spec]
 
     def judge(self):
         """Empty if the output is right, else what is wrong; and the worst share of the bound."""
@@ -137,6 +114,10 @@ class Case:
         if not error[index] <= 0.5 + slack[index]:
             return f"channel, row, column {index}: found {output[index]}, expected {shown[index]}", np.inf
         return "", 0.0
+
+    def said(self, share):
+        error = f"worst error {share:.3f} of its bound" if self.target.endswith(".npy") else "as rounded"
+        return f"{self.channels.size * len(self.filters)} outputs, {error}"
 
 
 def photographs():
@@ -189,7 +170,7 @@ def make_cases(folder, whole):
 
 
 def require_a_judge_that_can_fail(cases):
-    """Before anything is believed: mistakes must be outside the bound in every case they touch."""
+    """In every case that they touch."""
     for case in cases:
         if case.channels[0].size == 1:
             continue
@@ -204,87 +185,15 @@ def require_a_judge_that_can_fail(cases):
         if len(case.filters) > 1:
             wrongs.append(("exchanged", value[::-1]))
         for what, wrong in wrongs:
-            if not worst_share(wrong, value, bound)[0] > 1:
-                sys.exit(f"{case.name}: a {what} result would pass; this comparison is worth nothing")
+            require_found(case, what, wrong, value, bound)
 
 
-def variants_of(command):
-    """The names that --list prints, without those that say NOT RUN."""
-    listed = subprocess.run(command + ["--list"], capture_output=True, text=True)
-    if listed.returncode != 0:
-        sys.exit(f"{' '.join(command)} --list failed: {listed.stderr.strip()}")
-    names = []
-    for line in listed.stdout.splitlines():
-        if line[:1].isspace():
-            if "NOT RUN" in line and names:
-                print(f"NOT RUN: variant {names.pop()}: {line.split('NOT RUN:')[1].strip()}")
-        elif line.strip() and line.split()[1] != "peer":
-            names.append(line.split()[0])
-    return names
-
-
-def run(command, case, variant):
-    """Prints one line; returns True, False, or None if the program could not run."""
-    title = case.name + (f", variant {variant}" if variant else "")
-    arguments = ["--input", case.source, "--filter", case.spec, "--output", case.target]
-    if variant:
-        arguments += ["--variant", variant]
-    if os.path.exists(case.target):
-        os.remove(case.target)  # that of another variant must not pass for this one's
-    done = subprocess.run(command + arguments, capture_output=True, text=True)
-    last_words = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
-    if done.returncode == 77 or (done.returncode == 2 and "no variant takes this" in last_words):
-        print(f"NOT RUN: {title}: {last_words}")
-        return None
-    if done.returncode != 0:
-        print(f"FAIL {title}: exit status {done.returncode}: {last_words}")
-        return False
-    if not os.path.exists(case.target):
-        print(f"FAIL {title}: exit status 0, but nothing was written")
-        return False
-    try:
-        complaint, share = case.judge()
-    except (ValueError, OSError) as error:
-        complaint, share = str(error), np.inf
-    if complaint:
-        print(f"FAIL {title}: {complaint}")
-        return False
-    said = f"worst error {share:.3f} of its bound" if case.target.endswith(".npy") else "as rounded"
-    print(f"pass {title}: {case.channels.size * len(case.filters)} outputs, {said}", flush=True)
-    return True
-
-
-def main():
-    parser = argparse.ArgumentParser(
-        description="Compares a 2D stage with scipy.ndimage.correlate on pictures.",
-        epilog="Exit status: 0 all right, 1 something differs, 2 wrong use, 77 not run.")
-    parser.add_argument("--variant", action="append", metavar="NAME",
-                        help="a variant to run; may be given several times (default: the program's)")
-    parser.add_argument("--all-variants", action="store_true", help="each that PROGRAM --list names")
-    parser.add_argument("--whole", action="store_true", help="the photographs whole, 427 x 640")
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGUMENT...]",
-                        help="a stage program, or `halo run STAGE`")
-    options = parser.parse_args()
-    if not options.command:
-        parser.error("name a stage program, or ./halo run STAGE")
-    program = options.command[0]
-    if os.sep in program and not os.path.exists(program):
-        not_run(f"there is no {program}; build it first")
-
-    with tempfile.TemporaryDirectory(prefix="halo-scipy-") as folder:
-        cases = make_cases(folder, options.whole)
-        require_a_judge_that_can_fail(cases)
-        variants = options.variant or [None]
-        if options.all_variants:
-            variants = variants_of(options.command)
-        results = [run(options.command, case, variant) for variant in variants for case in cases]
-    passed, failed = results.count(True), results.count(False)
-    print(f"SciPy {scipy.__version__}: {passed} passed, {failed} failed, "
-          f"{results.count(None)} not run")
-    if failed:
-        sys.exit(1)
-    sys.exit(0 if passed else 77)
+def cases_in(folder, options):
+    cases = make_cases(folder, options.whole)
+    require_a_judge_that_can_fail(cases)
+    return cases
 
 
 if __name__ == "__main__":
-    main()
+    with_scipy.main("Compares a 2D stage with scipy.ndimage.correlate on pictures.", cases_in,
+                    whole="the photographs whole, 427 x 640")

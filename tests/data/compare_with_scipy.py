@@ -2,8 +2,8 @@
 """Compares a 1D stage with SciPy on real recordings.
 
     compare_with_scipy.py PROGRAM [ARGUMENT...]
-    compare_with_scipy.py --all-variants build/stages/04_conv1d_tiled_halo-cuda
-    compare_with_scipy.py ./halo run 04
+    compare_with_scipy.py --all-variants build/stages/03_conv1d_constant-cuda
+    compare_with_scipy.py --variant warp_tile ./halo run 04
 
 Runs `PROGRAM ARGUMENT... --input FILE --mask SPEC --output FILE` on the recordings of Debian's
 package alsa-utils (16-bit WAV), on a stereo file made of two of them and on NPY files, with masks
@@ -13,33 +13,17 @@ gamma(W) = W*u / (1 - W*u) and u = 2^-24.
 
 Exit status: 0 all right, 1 something differs, 2 wrong use, 77 not run (with the reason).
 """
-import argparse
 import os
-import subprocess
-import sys
-import tempfile
 import warnings
 
+import with_scipy  # before what needs SciPy
+from with_scipy import not_run, require_found, worst_share
+
+import numpy as np
+from scipy.io import wavfile
+from scipy.ndimage import correlate1d
+
 RECORDINGS = "/usr/share/sounds/alsa"
-
-
-def not_run(reason):
-    print(f"NOT RUN: {reason}")
-    sys.exit(77)
-
-
-try:
-    import numpy as np
-    import scipy
-    from scipy.io import wavfile
-    from scipy.ndimage import correlate1d
-except ImportError as error:
-    # Debian's package is only seen by Debian's Python, which need not be the first on the path.
-    debian_python = "/usr/bin/python3"
-    if os.path.exists(debian_python) and os.path.realpath(debian_python) != os.path.realpath(
-            sys.executable):
-        os.execv(debian_python, [debian_python] + sys.argv)
-    not_run(f"{error}; install SciPy (Debian, Ubuntu: apt-get install python3-scipy)")
 
 
 def read_recording(name):
@@ -70,15 +54,6 @@ def expected(channel, mask):
     return value, wu / (1 - wu) * scale
 
 
-def worst_share(output, value, bound):
-    """The largest error as a share of its bound, and its index. NaN counts as infinite."""
-    error = np.abs(output.astype(np.float64) - value)
-    share = np.where(error == 0, 0.0, error / np.where(bound > 0, bound, 1e-300))
-    share = np.where(np.isnan(share), np.inf, share)
-    index = int(np.argmax(share))
-    return share[index], index
-
-
 def read_wav(path):
     """scipy.io.wavfile.read, quiet about chunks that hold no samples."""
     with warnings.catch_warnings():
@@ -106,6 +81,9 @@ class Case:
             self.source = f"{stem}.npy"
             stacked = np.stack(channels) if len(channels) > 1 else channels[0]
             np.save(self.source, stacked.astype(dtype or np.float32))
+        self.options = ["--input", self.source, "--mask", self.spec]
+        if border != "zero":
+            self.options += ["--border", border]
 
     def output(self):
         """What the program wrote: float32 [channels][samples]."""
@@ -137,6 +115,10 @@ class Case:
                 return (f"channel {c}, sample {index}: found {output[c][index]!r}, "
                         f"expected {value[index]!r}, {share:.3g} times the bound"), share
         return "", worst
+
+    def said(self, share):
+        samples = sum(len(channel) for channel in self.channels)
+        return f"{samples} samples, worst error {share:.3f} of its bound"
 
 
 def make_cases(folder):
@@ -180,7 +162,7 @@ def make_cases(folder):
 
 
 def require_a_judge_that_can_fail(cases):
-    """Before anything is believed: mistakes must be outside the bound in every case they touch."""
+    """In every case that they touch."""
     for case in cases:
         if len(case.mask) == 1:
             continue
@@ -190,88 +172,14 @@ def require_a_judge_that_can_fail(cases):
         unwritten = value.copy()
         unwritten[len(value) // 2] = np.nan
         for what, wrong in (("flipped", flipped), ("shifted", shifted), ("NaN", unwritten)):
-            if not worst_share(wrong, value, bound)[0] > 1:
-                sys.exit(f"{case.name}: a {what} result would pass; this comparison is worth nothing")
+            require_found(case, what, wrong, value, bound)
 
 
-def variants_of(command):
-    """The names that --list prints, without those that say NOT RUN."""
-    listed = subprocess.run(command + ["--list"], capture_output=True, text=True)
-    if listed.returncode != 0:
-        sys.exit(f"{' '.join(command)} --list failed: {listed.stderr.strip()}")
-    names = []
-    for line in listed.stdout.splitlines():
-        if line[:1].isspace():
-            if "NOT RUN" in line and names:
-                print(f"NOT RUN: variant {names.pop()}: {line.split('NOT RUN:')[1].strip()}")
-        elif line.strip():
-            names.append(line.split()[0])
-    return names
-
-
-def run(command, case, variant):
-    """Prints one line; returns True, False, or None if the program could not run."""
-    title = case.name + (f", variant {variant}" if variant else "")
-    arguments = ["--input", case.source, "--mask", case.spec, "--output", case.target]
-    if case.border != "zero":
-        arguments += ["--border", case.border]
-    if variant:
-        arguments += ["--variant", variant]
-    if os.path.exists(case.target):
-        os.remove(case.target)  # that of another variant must not pass for this one's
-    done = subprocess.run(command + arguments, capture_output=True, text=True)
-    last_words = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
-    if done.returncode == 77:
-        print(f"NOT RUN: {title}: {last_words}")
-        return None
-    if done.returncode != 0:
-        print(f"FAIL {title}: exit status {done.returncode}: {last_words}")
-        return False
-    if not os.path.exists(case.target):
-        print(f"FAIL {title}: exit status 0, but nothing was written")
-        return False
-    try:
-        complaint, share = case.judge()
-    except ValueError as error:
-        complaint, share = str(error), np.inf
-    if complaint:
-        print(f"FAIL {title}: {complaint}")
-        return False
-    samples = sum(len(channel) for channel in case.channels)
-    print(f"pass {title}: {samples} samples, worst error {share:.3f} of its bound", flush=True)
-    return True
-
-
-def main():
-    parser = argparse.ArgumentParser(
-        description="Compares a 1D stage with scipy.ndimage.correlate1d on real recordings.",
-        epilog="Exit status: 0 all right, 1 something differs, 2 wrong use, 77 not run.")
-    parser.add_argument("--variant", action="append", metavar="NAME",
-                        help="a variant to run; may be given several times (default: the program's)")
-    parser.add_argument("--all-variants", action="store_true", help="each that PROGRAM --list names")
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGUMENT...]",
-                        help="a stage program, or `halo run STAGE`")
-    options = parser.parse_args()
-    if not options.command:
-        parser.error("name a stage program, or ./halo run STAGE")
-    program = options.command[0]
-    if os.sep in program and not os.path.exists(program):
-        not_run(f"there is no {program}; build it first")
-
-    with tempfile.TemporaryDirectory(prefix="halo-scipy-") as folder:
-        cases = make_cases(folder)
-        require_a_judge_that_can_fail(cases)
-        variants = options.variant or [None]
-        if options.all_variants:
-            variants = variants_of(options.command)
-        results = [run(options.command, case, variant) for variant in variants for case in cases]
-    passed, failed = results.count(True), results.count(False)
-    print(f"SciPy {scipy.__version__}: {passed} passed, {failed} failed, "
-          f"{results.count(None)} not run")
-    if failed:
-        sys.exit(1)
-    sys.exit(0 if passed else 77)
+def cases_in(folder, _):
+    cases = make_cases(folder)
+    require_a_judge_that_can_fail(cases)
+    return cases
 
 
 if __name__ == "__main__":
-    main()
+    with_scipy.main("Compares a 1D stage with scipy.ndimage.correlate1d on real recordings.", cases_in)

@@ -43,12 +43,11 @@ void Contenders::add(const Contender& contender, const std::vector<Conv2dVariant
 
 namespace {
 
-// By the rule: measuring at first use measures all of a layer with groups or dilation.
+// By the rule: measuring at first use measures all of a layer with groups or dilation, and asks here meanwhile.
 const Conv2dVariant& plain_variant(const conv::ConvLayer& layer) {
-  const Conv2dVariant* const one = chosen(layer, library(Products::fp32));
-  if (one == nullptr)
-    throw std::logic_error("layer " + conv::label(layer) + ": no kernel takes it");
-  return *one;
+  const std::vector<Ranked> those = ranked(layer, library(Products::fp32));
+  if (those.empty()) throw std::logic_error("layer " + conv::label(layer) + ": no kernel takes it");
+  return *those.front().variant;
 }
 
 }  // namespace
@@ -88,7 +87,7 @@ std::vector<Ranked> ranked(const conv::ConvLayer& layer, const Contenders& among
        candidates(rule_for(gpu), among.contenders, layer, {gpu, gpus::present_limits()})) {
     const Conv2dVariant& its =
         among.variants[static_cast<std::size_t>(one.contender - among.contenders.data())];
-    if (!one.refusal.empty()) continue;
+    if (!one.offer.refusal.empty()) continue;
     if (epilogue == Epilogue::bias_relu && !its.adds_bias) continue;
     those.push_back({&its, one.measured, one.contender->tensor_cores});
   }
@@ -110,26 +109,24 @@ std::vector<const Conv2dVariant*> nearest(std::span<const Ranked> ranked, int mo
 
 const Conv2dVariant* chosen(const conv::ConvLayer& layer, const Contenders& among,
                             Epilogue epilogue, Choice choice) {
-  // Asked again and again for the same few layers.
-  // A layer with groups or dilation chooses for the plain ones that it becomes.
-  static std::recursive_mutex mutex;
+  // Asked again and again for the same few layers. Who measures one does so alone.
+  static std::mutex mutex;
   static std::map<std::tuple<std::string, const Contenders*, Epilogue, Choice, int, int, int>,
                   const Conv2dVariant*>
       known;
   const gpus::GpuLimits limits = gpus::present_limits();
   const std::lock_guard lock(mutex);
-  const auto [at, is_new] =
-      known.try_emplace({conv::label(layer), &among, epilogue, choice, limits.sms,
-                         limits.shared_per_sm, limits.shared_per_block},
-                        nullptr);
-  if (is_new) {
-    const std::vector<Ranked> those = ranked(layer, among, epilogue);
-    if (choice == Choice::measured && those.size() > 1 && !those.front().is_measured) {
-      at->second = fastest_at_first_use(layer, among.products, epilogue, those);
-    }
-    if (at->second == nullptr && !those.empty()) at->second = those.front().variant;
+  const std::tuple key{
+      conv::label(layer),     &among, epilogue, choice, limits.sms, limits.shared_per_sm,
+      limits.shared_per_block};
+  if (const auto at = known.find(key); at != known.end()) return at->second;
+  const std::vector<Ranked> those = ranked(layer, among, epilogue);
+  const Conv2dVariant* best = nullptr;
+  if (choice == Choice::measured && those.size() > 1 && !those.front().is_measured) {
+    best = fastest_at_first_use(layer, among.products, epilogue, those);
   }
-  return at->second;
+  if (best == nullptr && !those.empty()) best = those.front().variant;
+  return known.emplace(key, best).first->second;
 }
 
 }  // namespace halo::convolve

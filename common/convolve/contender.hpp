@@ -24,26 +24,36 @@ struct LaunchWork {
       0;  // that all blocks together load and store, from the L2 cache or memory; 0: who knows
 };
 
+/// Why a contender does not take a layer, or what it makes a GPU do there.
+struct Offer {
+  std::string refusal;  // as the end of a sentence; empty: it takes the layer
+  LaunchWork work;      // unless it refuses
+};
+
+/// `work()`, unless there is a refusal.
+template <class Work>
+Offer offer_unless(const std::string& refusal, Work work) {
+  return refusal.empty() ? Offer{"", work()} : Offer{refusal, {}};
+}
+
 struct Contender {
   /// Of the variant that runs it, in its stage's variants or among those that its --search tries: no two
   /// contenders have the same.
   std::string variant;
-  /// Why it does not take the layer on such a GPU, as the end of a sentence; empty: it takes it.
-  std::function<std::string(const conv::ConvLayer&, const gpus::GpuLimits&)> refuses;
-  /// Of a layer that it takes.
-  std::function<LaunchWork(const conv::ConvLayer&, const gpus::GpuLimits&)> work;
+  /// For a layer of a kind that it takes, on such a GPU.
+  std::function<Offer(const conv::ConvLayer&, const gpus::GpuLimits&)> offer;
   /// It multiplies on tensor cores, each factor in two parts of TF32: chosen only where somebody allows it.
   bool tensor_cores = false;
   /// As its variant has it.
   bool takes_groups_and_dilation = false;
 };
 
-/// Why the contender does not take the layer on such a GPU: what everybody asks who has layers of any kind.
-inline std::string refusal(const Contender& contender, const conv::ConvLayer& layer,
-                           const gpus::GpuLimits& gpu) {
+/// The contender's offer for a layer of any kind.
+inline Offer offer_of(const Contender& contender, const conv::ConvLayer& layer,
+                      const gpus::GpuLimits& gpu) {
   const std::string sparse =
       contender.takes_groups_and_dilation ? "" : conv::refusal_of_sparse(layer);
-  return sparse.empty() ? contender.refuses(layer, gpu) : sparse;
+  return sparse.empty() ? contender.offer(layer, gpu) : Offer{sparse, {}};
 }
 
 }  // namespace halo::convolve

@@ -137,18 +137,18 @@ std::vector<Candidate> candidates(const ConvolutionRule& rule,
       counts_on(rule, on.gpu) ? best_of(rule, conv::label(layer), contenders) : nullptr;
   std::vector<Candidate> all;
   for (const Contender& contender : contenders) {
-    Candidate& candidate = all.emplace_back(&contender, refusal(contender, layer, on.limits));
-    if (!candidate.refusal.empty()) continue;
+    Candidate& candidate = all.emplace_back(&contender, offer_of(contender, layer, on.limits));
+    if (!candidate.offer.refusal.empty()) continue;
     if (best != nullptr && best->variant == contender.variant) {
       candidate.us = best->us;
       candidate.measured = true;
     } else if (const CostModel* const model = model_of(rule, contender.variant)) {
-      candidate.us = predicted(model->coefficients,
-                               cost_terms(contender.work(layer, on.limits), on.limits.sms));
+      candidate.us =
+          predicted(model->coefficients, cost_terms(candidate.offer.work, on.limits.sms));
     }
   }
   const auto rank = [](const Candidate& one) {
-    if (!one.refusal.empty()) return std::pair(3, 0.0);
+    if (!one.offer.refusal.empty()) return std::pair(3, 0.0);
     if (one.measured) return std::pair(0, 0.0);
     return one.us >= 0 ? std::pair(1, one.us) : std::pair(2, 0.0);
   };
@@ -160,7 +160,7 @@ std::vector<Candidate> candidates(const ConvolutionRule& rule,
 const Contender* choose(const ConvolutionRule& rule, std::span<const Contender> contenders,
                         const ConvLayer& layer, const ChoiceOn& on) {
   const std::vector<Candidate> all = candidates(rule, contenders, layer, on);
-  return all.empty() || !all.front().refusal.empty() ? nullptr : all.front().contender;
+  return all.empty() || !all.front().offer.refusal.empty() ? nullptr : all.front().contender;
 }
 
 std::string explain(const ConvolutionRule& rule, std::span<const Contender> contenders,
@@ -185,14 +185,14 @@ std::string explain(const ConvolutionRule& rule, std::span<const Contender> cont
   for (const Candidate& one : all) widest = std::max(widest, one.contender->variant.size());
   for (const Candidate& one : all) {
     const std::string& name = one.contender->variant;
-    const bool chosen = &one == &all.front() && one.refusal.empty();
+    const bool chosen = &one == &all.front() && one.offer.refusal.empty();
     text += (chosen ? "* " : "  ") + name + std::string(widest - name.size() + 2, ' ');
-    if (!one.refusal.empty()) {
-      text += "refuses: " + one.refusal;
+    if (!one.offer.refusal.empty()) {
+      text += "refuses: " + one.offer.refusal;
     } else if (one.measured) {
       text += microseconds(one.us) + ", measured: the fastest on this layer";
     } else if (one.us >= 0) {
-      const LaunchWork work = one.contender->work(layer, on.limits);
+      const LaunchWork& work = one.offer.work;
       text += microseconds(one.us) + " predicted: " + rounded(work.blocks, 6) + " blocks, " +
               std::to_string(work.resident) + " at a time on an SM, of " + rounded(work.steps, 6) +
               " steps";

@@ -93,8 +93,8 @@ struct ChoiceOn {
 /// One contender and a layer.
 struct Candidate {
   const Contender* contender;
-  std::string refusal;  // not empty: it does not take the layer
-  double us = -1;       // predicted, or measured; negative: nobody knows
+  Offer offer;
+  double us = -1;  // predicted, or measured; negative: nobody knows
   bool measured = false;
 };
 

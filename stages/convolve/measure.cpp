@@ -104,7 +104,7 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
       if (!named.empty() && std::none_of(named.begin(), named.end(), is_this)) {
         continue;
       }
-      if (refusal(all[at], layer, limits).empty()) asked.push_back(at);
+      if (offer_of(all[at], layer, limits).refusal.empty()) asked.push_back(at);
     }
     return asked;
   }
@@ -186,13 +186,15 @@ std::string samples_of(const std::vector<Results>& all) {
         return one.variant == row.variant;
       });
       const ConvLayer layer = conv::parse_label(row.label);
-      if (its == known.end() || !refusal(*its, layer, on.limits).empty()) continue;
+      if (its == known.end()) continue;
+      const Offer offer = offer_of(*its, layer, on.limits);
+      if (!offer.refusal.empty()) continue;
       Json sample = Json::array();
       sample.push_back(conv::label(layer));
       sample.push_back(conv::label(layer.with_batch(1)));
       sample.push_back(row.variant);
       sample.push_back(row.time.hot.median_ms * 1e3);
-      sample.push_back(cost_terms(its->work(layer, on.limits), on.limits.sms));
+      sample.push_back(cost_terms(offer.work, on.limits.sms));
       samples += (samples.empty() ? "\n" : ",\n") + sample.dump();
     }
   }

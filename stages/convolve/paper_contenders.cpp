@@ -38,69 +38,68 @@ std::int64_t tile_and_taps(const ConvLayer& l) {
 }
 
 Contender filter_group() {
-  return {"filter_group",
-          [](const ConvLayer& l, const gpus::GpuLimits&) -> std::string {
-            return tile_and_taps(l) <= kSharedFloats
-                       ? ""
-                       : "its tile and eight filters' taps must fit into 48 KB of shared memory";
-          },
-          [](const ConvLayer& l, const gpus::GpuLimits& gpu) {
-            const auto pieces = [](int all, int piece) { return (all - 1) / piece + 1; };
-            LaunchWork work;
-            work.blocks = 1.0 * l.N() * pieces(l.Q(), kTileColumns) * pieces(l.P(), kTileRows) *
-                          pieces(l.K(), kFilterGroup);
-            work.resident = resident(kTileRows * kTileColumns, 4 * tile_and_taps(l), gpu);
-            work.steps = 1.0 * l.C() * l.R() * l.S();
-            work.megabytes = kFloat * (work.blocks * l.C() * static_cast<double>(tile_and_taps(l)) +
-                                       static_cast<double>(l.output_size()));
-            return work;
+  return {"filter_group", [](const ConvLayer& l, const gpus::GpuLimits& gpu) {
+            const char* const refusal =
+                tile_and_taps(l) <= kSharedFloats
+                    ? ""
+                    : "its tile and eight filters' taps must fit into 48 KB of shared memory";
+            return offer_unless(refusal, [&] {
+              const auto pieces = [](int all, int piece) { return (all - 1) / piece + 1; };
+              LaunchWork work;
+              work.blocks = 1.0 * l.N() * pieces(l.Q(), kTileColumns) * pieces(l.P(), kTileRows) *
+                            pieces(l.K(), kFilterGroup);
+              work.resident = resident(kTileRows * kTileColumns, 4 * tile_and_taps(l), gpu);
+              work.steps = 1.0 * l.C() * l.R() * l.S();
+              work.megabytes =
+                  kFloat * (work.blocks * l.C() * static_cast<double>(tile_and_taps(l)) +
+                            static_cast<double>(l.output_size()));
+              return work;
+            });
           }};
 }
 
 Contender stride_fixed(const std::string& variant, int segment) {
   using namespace multi_channel_stride_fixed;
-  return {variant,
-          [segment](const ConvLayer& l, const gpus::GpuLimits& gpu) {
-            return plan_blocks(l, segment, gpu).refusal;
-          },
-          [segment](const ConvLayer& l, const gpus::GpuLimits& gpu) {
+  return {variant, [segment](const ConvLayer& l, const gpus::GpuLimits& gpu) {
             const BlockPlan plan = plan_blocks(l, segment, gpu);
-            const Block& block = plan.block;
-            const std::int64_t taps = l.products_per_output();
-            LaunchWork work;
-            work.blocks = 1.0 * l.N() * block.tiles_down * block.tiles_across * block.groups;
-            work.resident = resident(plan.threads, plan.shared_bytes, gpu);
-            work.steps = static_cast<double>((taps - 1) / segment + 1);
-            work.megabytes =
-                kFloat * (work.blocks * (static_cast<double>(taps) * block.filters +
-                                         1.0 * l.C() * block.channel_lines * block.line) +
-                          static_cast<double>(l.output_size()));
-            return work;
+            return offer_unless(plan.refusal, [&] {
+              const Block& block = plan.block;
+              const std::int64_t taps = l.products_per_output();
+              LaunchWork work;
+              work.blocks = 1.0 * l.N() * block.tiles_down * block.tiles_across * block.groups;
+              work.resident = resident(plan.threads, plan.shared_bytes, gpu);
+              work.steps = static_cast<double>((taps - 1) / segment + 1);
+              work.megabytes =
+                  kFloat * (work.blocks * (static_cast<double>(taps) * block.filters +
+                                           1.0 * l.C() * block.channel_lines * block.line) +
+                            static_cast<double>(l.output_size()));
+              return work;
+            });
           }};
 }
 
 Contender two_stage() {
   using namespace cuconv_two_stage;
-  return {"two_stage",
-          [](const ConvLayer& l, const gpus::GpuLimits&) -> std::string {
-            return l.C() <= kMaxChannels ? ""
-                                         : "a filter row does not fit the shared memory of a block";
-          },
-          [](const ConvLayer& l, const gpus::GpuLimits& gpu) {
-            const int products = l.N() * l.P() * l.Q();
-            const int taps = l.R() * l.S();
-            const Chunks chunks = chunk_temporaries(l.K(), products, taps);
-            const Division division =
-                divide(Rows::split, chunks.products, taps * chunks.filters, gpu.sms);
-            LaunchWork work;
-            work.launches = static_cast<int>(chunks.count) * (taps > 1 ? 2 : 1);
-            work.blocks = 1.0 * taps * l.K() * division.blocks;
-            work.resident = resident(division.threads, 4LL * l.C(), gpu);
-            work.steps = 1.0 * l.C() * ((division.share - 1) / division.threads + 1);
-            const double sums = 1.0 * l.K() * products;
-            work.megabytes = kFloat * (1.0 * taps * l.K() * products * l.C() +
-                                       (taps > 1 ? 2.0 * taps : 0.0) * sums + sums);
-            return work;
+  return {"two_stage", [](const ConvLayer& l, const gpus::GpuLimits& gpu) {
+            const char* const refusal =
+                l.C() <= kMaxChannels ? ""
+                                      : "a filter row does not fit the shared memory of a block";
+            return offer_unless(refusal, [&] {
+              const int products = l.N() * l.P() * l.Q();
+              const int taps = l.R() * l.S();
+              const Chunks chunks = chunk_temporaries(l.K(), products, taps);
+              const Division division =
+                  divide(Rows::split, chunks.products, taps * chunks.filters, gpu.sms);
+              LaunchWork work;
+              work.launches = static_cast<int>(chunks.count) * (taps > 1 ? 2 : 1);
+              work.blocks = 1.0 * taps * l.K() * division.blocks;
+              work.resident = resident(division.threads, 4LL * l.C(), gpu);
+              work.steps = 1.0 * l.C() * ((division.share - 1) / division.threads + 1);
+              const double sums = 1.0 * l.K() * products;
+              work.megabytes = kFloat * (1.0 * taps * l.K() * products * l.C() +
+                                         (taps > 1 ? 2.0 * taps : 0.0) * sums + sums);
+              return work;
+            });
           }};
 }
 

@@ -122,15 +122,17 @@ TEST_CASE("fourier: the dispatcher has both sizes, twice") {
   CHECK(contenders[2].variant == "fourier_split_16");
   CHECK(contenders[3].variant == "fourier_split_32");
   CHECK(contenders[3].tensor_cores);
-  REQUIRE(contenders[0].refuses(conv::parse_label("14-40-3-70-20"), h200).empty());
-  CHECK_FALSE(contenders[0].refuses(conv::parse_label("14-40-3-70-20-s2"), h200).empty());
-  const convolve::LaunchWork work = contenders[0].work(conv::parse_label("14-40-3-70-20"), h200);
+  const convolve::Offer offer = contenders[0].offer(conv::parse_label("14-40-3-70-20"), h200);
+  REQUIRE(offer.refusal.empty());
+  CHECK_FALSE(contenders[0].offer(conv::parse_label("14-40-3-70-20-s2"), h200).refusal.empty());
+  const convolve::LaunchWork& work = offer.work;
   CHECK(work.launches == 3);
   CHECK(work.blocks == 130 * 3 * 2);  // 70 filters and 48 tiles in blocks of 32
   CHECK(work.resident == 12);
   CHECK(work.steps == 2);
   CHECK(work.megabytes > 4e-6 * 2 * 2 * 130 * (20 + 70) * 48);
-  const convolve::LaunchWork split = contenders[2].work(conv::parse_label("14-40-3-70-20"), h200);
+  const convolve::LaunchWork split =
+      contenders[2].offer(conv::parse_label("14-40-3-70-20"), h200).work;
   CHECK(split.blocks == 130 * 3);  // 64 tiles each
   CHECK(split.resident == 4);
   CHECK(split.megabytes == work.megabytes);

@@ -126,8 +126,9 @@ TEST_CASE("register_tile: contenders have names of their own, and count their wo
   for (const convolve::Contender& contender : convolve::register_tile_contenders()) {
     CHECK(names.insert(contender.variant).second);
     if (contender.variant.starts_with("register_tile_96x128")) continue;  // for few channels
-    CHECK(contender.refuses(layer, h200) == "");
-    CHECK(contender.work(layer, h200).blocks >= 13 * 2);
+    const convolve::Offer offer = contender.offer(layer, h200);
+    CHECK(offer.refusal == "");
+    CHECK(offer.work.blocks >= 13 * 2);
   }
   CHECK(names.size() == convolve::kRegisterContenders.size());
   CHECK(names.contains("register_tile_64x128_8x8_p2"));

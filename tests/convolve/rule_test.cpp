@@ -18,22 +18,21 @@ const ChoiceOn kOn{"a GPU", {.sms = 100, .shared_per_sm = 100'000, .shared_per_b
 
 // A block for each so many filters and places; a step for each channel and tap.
 Contender tiles(const std::string& name, int filters, int places) {
-  return {name, [](const ConvLayer&, const gpus::GpuLimits&) { return std::string(); },
-          [=](const ConvLayer& l, const gpus::GpuLimits&) {
+  return {name, [=](const ConvLayer& l, const gpus::GpuLimits&) {
             LaunchWork work;
             work.blocks =
                 std::ceil(1.0 * l.K() / filters) * std::ceil(1.0 * l.N() * l.P() * l.Q() / places);
             work.steps = static_cast<double>(l.products_per_output());
             work.megabytes = static_cast<double>(l.output_size()) * 4e-6;
-            return work;
+            return Offer{"", work};
           }};
 }
 
 // Takes many filters only.
 Contender picky() {
   Contender contender = tiles("picky", 128, 128);
-  contender.refuses = [](const ConvLayer& l, const gpus::GpuLimits&) {
-    return l.K() < 100 ? std::string("it is made for 100 filters") : "";
+  contender.offer = [offer = contender.offer](const ConvLayer& l, const gpus::GpuLimits& gpu) {
+    return l.K() < 100 ? Offer{"it is made for 100 filters", {}} : offer(l, gpu);
   };
   return contender;
 }
@@ -107,7 +106,7 @@ TEST_CASE("contenders that the rule does not know come last, and none is chosen 
   CHECK(all[0].us <= all[1].us);
   CHECK(all[2].contender->variant == "new");
   CHECK(all[2].us < 0);
-  CHECK(all[3].refusal == "it is made for 100 filters");
+  CHECK(all[3].offer.refusal == "it is made for 100 filters");
   const std::vector<Contender> only_picky = {picky()};
   CHECK(choose(rule, only_picky, layer, kOn) == nullptr);
   CHECK(choose(rule, std::vector<Contender>(), layer, kOn) == nullptr);

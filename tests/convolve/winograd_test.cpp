@@ -144,7 +144,7 @@ TEST_CASE("winograd: the dispatcher has every shape with every number of parts")
   REQUIRE(contenders.size() == 4 * static_cast<std::size_t>(kWinogradShapeCount) + 1);
   // In three kernels: 36 frequencies. 70 filters are two blocks of 64, two images of 4 x 4 tiles are one.
   const convolve::LaunchWork apart =
-      contenders.back().work(conv::parse_label("14-2-3-70-64"), h200);
+      contenders.back().offer(conv::parse_label("14-2-3-70-64"), h200).work;
   CHECK(contenders.back().variant == "winograd_apart");
   CHECK(apart.launches == 3);
   CHECK(apart.blocks == 2 * 36);
@@ -157,9 +157,10 @@ TEST_CASE("winograd: the dispatcher has every shape with every number of parts")
     // 64 channels are 8 chunks or more.
     const char* const label =
         contender.variant.find("5x5") == std::string::npos ? "14-2-3-70-64" : "14-2-5-70-64";
-    REQUIRE(contender.refuses(conv::parse_label(label), h200).empty());
-    CHECK_FALSE(contender.refuses(conv::parse_label("14-2-1-70-64"), h200).empty());
-    const convolve::LaunchWork work = contender.work(conv::parse_label(label), h200);
+    const convolve::Offer offer = contender.offer(conv::parse_label(label), h200);
+    REQUIRE(offer.refusal.empty());
+    CHECK_FALSE(contender.offer(conv::parse_label("14-2-1-70-64"), h200).refusal.empty());
+    const convolve::LaunchWork& work = offer.work;
     const char parts = contender.variant.back();
     CHECK(work.cluster == parts - '0');
     CHECK(work.steps * work.cluster >= 8);

@@ -73,8 +73,9 @@ TEST_CASE("convolve: the papers' contenders say how they divide a layer") {
     });
     REQUIRE(at != all.end());
     const ConvLayer layer = conv::parse_label(label);
-    REQUIRE(at->refuses(layer, h200).empty());
-    return at->work(layer, h200);
+    const convolve::Offer offer = at->offer(layer, h200);
+    REQUIRE(offer.refusal.empty());
+    return offer.work;
   };
   const convolve::LaunchWork direct = work_of("filter_group", "56-2-3-64-16");
   CHECK(direct.blocks == 2 * 7 * 2 * 8);  // tiles of 8 rows and 32 columns, 8 filters
@@ -100,9 +101,9 @@ TEST_CASE("convolve: contenders have variants, take what they say, and every rul
     for (const ConvLayer& layer : adversarial<ConvLayer>(test::seed())) {
       INFO(conv::label(layer));
       // Who says it takes a layer runs it; the variant may be tried with more than is worth choosing it for.
-      if (!contenders[i].refuses(layer, limits).empty()) continue;
+      const auto& [why_not, work] = offer_of(contenders[i], layer, limits);
+      if (!why_not.empty()) continue;
       CHECK(refusal(variant, layer) == "");
-      const convolve::LaunchWork work = contenders[i].work(layer, limits);
       CHECK(work.blocks >= 1);
       CHECK(work.resident >= 1);
       CHECK(work.steps >= 1);
@@ -121,7 +122,7 @@ TEST_CASE("convolve: kernels with clusters refuse an older GPU, and others take 
     INFO(conv::label(layer));
     int takes = 0, too_old = 0;
     for (const convolve::Contender& contender : all_contenders()) {
-      const std::string refusal = contender.refuses(layer, old);
+      const std::string refusal = offer_of(contender, layer, old).refusal;
       const bool is_too_old = refusal == "it needs compute capability 9.0, the GPU has 7.0";
       for (const char* name :
            {"register_tile_", "winograd_2x2", "winograd_4x4", "pointwise_", "gemm_"}) {
@@ -143,8 +144,8 @@ TEST_CASE("convolve: blocks are those that are launched") {
     INFO(variant.name);
     for (const ConvLayer& layer : kLayers) {
       INFO(conv::label(layer));
-      if (!all_contenders()[i].refuses(layer, limits).empty()) continue;
-      const convolve::LaunchWork work = all_contenders()[i].work(layer, limits);
+      const auto& [why_not, work] = offer_of(all_contenders()[i], layer, limits);
+      if (!why_not.empty()) continue;
       const std::vector<LaunchFigures> launches = variant.prepared(layer).cost().launches;
       std::uint64_t all = 0;
       for (const LaunchFigures& alike : launches) all += alike.launches;
@@ -277,7 +278,7 @@ TEST_CASE("convolve: contenders launch on the call's stream, and need no filters
     const Conv2dVariant& variant = all_variants()[i];
     INFO(variant.name);
     const auto takes = [&](const ConvLayer& layer) {
-      return all_contenders()[i].refuses(layer, limits).empty();
+      return offer_of(all_contenders()[i], layer, limits).refusal.empty();
     };
     std::vector<ConvLayer> layers = adversarial<ConvLayer>(test::seed());
     layers.push_back(
@@ -428,7 +429,7 @@ TEST_CASE("measure: the times of results files, with the terms of each contender
     const ConvLayer layer = conv::parse_label(fields.at(0).get<std::string>());
     CHECK(fields.at(1).get<std::string>() == conv::label(layer.with_batch(1)));
     CHECK(fields.at(3).get<double>() > 0);
-    CHECK(fields.at(4).get<convolve::CostTerms>() == cost_terms(its->work(layer, h200), 132));
+    CHECK(fields.at(4).get<convolve::CostTerms>() == cost_terms(its->offer(layer, h200).work, 132));
   }
   CHECK_THROWS_AS(measure({"--out", out.c_str()}), UsageError);
   CHECK_THROWS_AS(measure({"--from", recorded.c_str()}), UsageError);

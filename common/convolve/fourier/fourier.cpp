@@ -98,21 +98,16 @@ std::vector<Conv2dVariant> fourier_of_each_size() {
 std::vector<Contender> fourier_contenders() {
   std::vector<Contender> all;
   for (const int size : kFourierSizes) {
-    all.push_back({fourier_name(size),
-                   [size](const ConvLayer& layer, const gpus::GpuLimits&) {
-                     return exact_fourier(layer, size).refusal;
-                   },
-                   [size](const ConvLayer& layer, const gpus::GpuLimits&) {
-                     return work_of(layer, exact_fourier(layer, size), false);
+    all.push_back({fourier_name(size), [size](const ConvLayer& layer, const gpus::GpuLimits&) {
+                     const auto plan = exact_fourier(layer, size);
+                     return offer_unless(plan.refusal, [&] { return work_of(layer, plan, false); });
                    }});
   }
   for (const int size : kFourierSizes) {
     all.push_back({fourier_split_name(size),
                    [size](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-                     return exact_fourier_split(layer, size, gpu).refusal;
-                   },
-                   [size](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-                     return work_of(layer, exact_fourier_split(layer, size, gpu), true);
+                     const auto plan = exact_fourier_split(layer, size, gpu);
+                     return offer_unless(plan.refusal, [&] { return work_of(layer, plan, true); });
                    },
                    true});
   }

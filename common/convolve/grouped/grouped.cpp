@@ -75,11 +75,9 @@ std::vector<Contender> grouped_contenders() {
   Contender one;
   one.variant = "grouped";
   one.takes_groups_and_dilation = true;
-  one.refuses = [](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-    return plan_grouped(layer, gpu).refusal;
-  };
-  one.work = [](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-    return work_of(layer, plan_grouped(layer, gpu));
+  one.offer = [](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+    const auto plan = plan_grouped(layer, gpu);
+    return offer_unless(plan.refusal, [&] { return work_of(layer, plan); });
   };
   return {one};
 }

@@ -84,12 +84,10 @@ std::vector<Conv2dVariant> implicit_gemm_of_each_plan() {
 std::vector<Contender> implicit_gemm_contenders() {
   std::vector<Contender> all;
   for (const GemmPlan& plan : all_gemm_plans()) {
-    all.push_back(
-        {name_of(plan),
-         [plan](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-           return refuses(layer, plan, gpu);
-         },
-         [plan](const ConvLayer& layer, const gpus::GpuLimits&) { return work_of(layer, plan); }});
+    all.push_back({name_of(plan), [plan](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                     return offer_unless(refuses(layer, plan, gpu),
+                                         [&] { return work_of(layer, plan); });
+                   }});
   }
   return all;
 }

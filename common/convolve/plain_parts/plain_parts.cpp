@@ -117,17 +117,15 @@ std::vector<Contender> plain_parts_contenders() {
   Contender one;
   one.variant = "plain_parts";
   one.takes_groups_and_dilation = true;
-  one.refuses = [](const ConvLayer& layer, const gpus::GpuLimits&) {
-    const std::string refusal = plan_parts(layer).refusal;
-    return refusal.empty() ? better_grouped(layer) : refusal;
-  };
-  one.work = [](const ConvLayer& layer, const gpus::GpuLimits&) {
+  one.offer = [](const ConvLayer& layer, const gpus::GpuLimits&) {
     const PartsPlan plan = plan_parts(layer);
-    LaunchWork work;
-    work.launches = (layer.groups() + (plan.in_place ? 0 : 2)) * plan.slices;
-    work.blocks = static_cast<double>(layer.output_size()) / 256;
-    work.megabytes = 8e-6 * plan.slices * static_cast<double>(plan.gathered + plan.sums);
-    return work;
+    return offer_unless(plan.refusal.empty() ? better_grouped(layer) : plan.refusal, [&] {
+      LaunchWork work;
+      work.launches = (layer.groups() + (plan.in_place ? 0 : 2)) * plan.slices;
+      work.blocks = static_cast<double>(layer.output_size()) / 256;
+      work.megabytes = 8e-6 * plan.slices * static_cast<double>(plan.gathered + plan.sums);
+      return work;
+    });
   };
   return {one};
 }

@@ -80,19 +80,17 @@ std::vector<Conv2dVariant> pointwise_of_each_tile() {
 std::vector<Contender> pointwise_contenders() {
   std::vector<Contender> all;
   for (const PointwiseTile& tile : pointwise_tiles()) {
-    all.push_back({name_of(tile),
-                   [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-                     return refuses(layer, tile, gpu);
-                   },
-                   [tile](const ConvLayer& layer, const gpus::GpuLimits&) {
-                     LaunchWork work;
-                     work.blocks = static_cast<double>(blocks_of(layer, tile));
-                     work.resident = kResident;
-                     work.steps = layer.C();
-                     work.megabytes = 4e-6 * (work.blocks * layer.C() *
-                                                  (tile.block_pixels() + tile.block_filters()) +
-                                              static_cast<double>(layer.output_size()));
-                     return work;
+    all.push_back({name_of(tile), [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                     return offer_unless(refuses(layer, tile, gpu), [&] {
+                       LaunchWork work;
+                       work.blocks = static_cast<double>(blocks_of(layer, tile));
+                       work.resident = kResident;
+                       work.steps = layer.C();
+                       work.megabytes = 4e-6 * (work.blocks * layer.C() *
+                                                    (tile.block_pixels() + tile.block_filters()) +
+                                                static_cast<double>(layer.output_size()));
+                       return work;
+                     });
                    }});
   }
   return all;

@@ -74,12 +74,9 @@ std::vector<Conv2dVariant> register_tile_of_each_shape() {
 std::vector<Contender> register_tile_contenders() {
   std::vector<Contender> all;
   for (const ShapeAndParts& one : kRegisterContenders) {
-    all.push_back({register_tile_name(one),
-                   [one](const ConvLayer& l, const gpus::GpuLimits& gpu) {
-                     return exact_register_tile(l, one.shape, one.parts, gpu).refusal;
-                   },
-                   [one](const ConvLayer& l, const gpus::GpuLimits& gpu) {
-                     return work_of(l, exact_register_tile(l, one.shape, one.parts, gpu).tile);
+    all.push_back({register_tile_name(one), [one](const ConvLayer& l, const gpus::GpuLimits& gpu) {
+                     const auto plan = exact_register_tile(l, one.shape, one.parts, gpu);
+                     return offer_unless(plan.refusal, [&] { return work_of(l, plan.tile); });
                    }});
   }
   return all;

@@ -74,21 +74,20 @@ std::vector<Contender> split_tf32_contenders() {
     Contender one;
     one.variant = name_of(shape);
     one.tensor_cores = true;
-    one.refuses = [shape](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-      return exact_split_tf32(layer, shape.filters, gpu).refusal;
-    };
-    one.work = [shape](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+    one.offer = [shape](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
       const SplitPlan plan = exact_split_tf32(layer, shape.filters, gpu);
-      const auto pieces = static_cast<double>(plan.pieces);
-      const int fit = gpu.shared_per_sm / split_shared_bytes(shape.filters);
-      LaunchWork work;
-      work.blocks = static_cast<double>(plan.blocks);
-      work.resident = std::max(std::min(fit, shape.resident), 1);
-      work.steps = static_cast<double>(quotient_up(plan.pieces, kStagePieces));
-      work.megabytes = 4e-6 * (work.blocks * pieces *
-                                   (piece_filters(shape.filters) + kPieceChannels * kTilePixels) +
-                               static_cast<double>(layer.output_size()));
-      return work;
+      return offer_unless(plan.refusal, [&] {
+        const auto pieces = static_cast<double>(plan.pieces);
+        const int fit = gpu.shared_per_sm / split_shared_bytes(shape.filters);
+        LaunchWork work;
+        work.blocks = static_cast<double>(plan.blocks);
+        work.resident = std::max(std::min(fit, shape.resident), 1);
+        work.steps = static_cast<double>(quotient_up(plan.pieces, kStagePieces));
+        work.megabytes = 4e-6 * (work.blocks * pieces *
+                                     (piece_filters(shape.filters) + kPieceChannels * kTilePixels) +
+                                 static_cast<double>(layer.output_size()));
+        return work;
+      });
     };
     all.push_back(one);
   }

@@ -82,20 +82,19 @@ std::vector<Contender> warpgroup_contenders() {
     Contender one;
     one.variant = name_of(tile);
     one.tensor_cores = true;
-    one.refuses = [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-      return exact_warpgroup(layer, tile, gpu).refusal;
-    };
-    one.work = [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+    one.offer = [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
       const WarpgroupPlan plan = exact_warpgroup(layer, tile, gpu);
-      LaunchWork work;
-      work.blocks = plan.blocks;
-      // With one more for a tile's sums.
-      work.steps = static_cast<double>(turns_of(plan) * (plan.pieces + 1));
-      work.megabytes =
-          4e-6 * (static_cast<double>(plan.tiles.count) * static_cast<double>(plan.pieces) *
-                      (tile.filter_floats() + kWarpgroupChannels * kWarpgroupPixels) +
-                  static_cast<double>(layer.output_size()));
-      return work;
+      return offer_unless(plan.refusal, [&] {
+        LaunchWork work;
+        work.blocks = plan.blocks;
+        // With one more for a tile's sums.
+        work.steps = static_cast<double>(turns_of(plan) * (plan.pieces + 1));
+        work.megabytes =
+            4e-6 * (static_cast<double>(plan.tiles.count) * static_cast<double>(plan.pieces) *
+                        (tile.filter_floats() + kWarpgroupChannels * kWarpgroupPixels) +
+                    static_cast<double>(layer.output_size()));
+        return work;
+      });
     };
     all.push_back(one);
   }

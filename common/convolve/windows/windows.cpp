@@ -41,20 +41,19 @@ Conv2dVariant variant_of(PlanOf plan_of) {
 Contender contender(const std::string& variant, PlanOf plan_of) {
   Contender contender;
   contender.variant = variant;
-  contender.refuses = [plan_of](const ConvLayer& l, const gpus::GpuLimits& gpu) {
-    return plan_of(l, gpu).refusal;
-  };
-  contender.work = [plan_of](const ConvLayer& l, const gpus::GpuLimits& gpu) {
+  contender.offer = [plan_of](const ConvLayer& l, const gpus::GpuLimits& gpu) {
     const WindowPlan plan = plan_of(l, gpu);
-    const WindowBlock& block = plan.block;
-    const int threads = block.threads_across * block.threads_down;
-    LaunchWork work;
-    work.blocks = static_cast<double>(plan.blocks);
-    work.resident = std::max(kRegistersOfAnSm / (kRegistersOfAThread * threads), 1);
-    work.steps = 1.0 * block.filters * block.rows * block.columns * l.C() * l.R() * l.S();
-    work.megabytes =
-        4e-6 * static_cast<double>(l.input_size() + l.filters_size() + l.output_size());
-    return work;
+    return offer_unless(plan.refusal, [&] {
+      const WindowBlock& block = plan.block;
+      const int threads = block.threads_across * block.threads_down;
+      LaunchWork work;
+      work.blocks = static_cast<double>(plan.blocks);
+      work.resident = std::max(kRegistersOfAnSm / (kRegistersOfAThread * threads), 1);
+      work.steps = 1.0 * block.filters * block.rows * block.columns * l.C() * l.R() * l.S();
+      work.megabytes =
+          4e-6 * static_cast<double>(l.input_size() + l.filters_size() + l.output_size());
+      return work;
+    });
   };
   return contender;
 }

@@ -131,20 +131,15 @@ Conv2dVariant winograd_apart(std::int64_t most_floats, int block) {
 std::vector<Contender> winograd_contenders() {
   std::vector<Contender> all;
   for_each_shape([&](int shape, int parts) {
-    all.push_back({winograd_name(shape, parts),
-                   [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-                     return exact_winograd(layer, shape, parts, gpu).refusal;
-                   },
-                   [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-                     return work_of(layer, exact_winograd(layer, shape, parts, gpu));
-                   }});
+    all.push_back(
+        {winograd_name(shape, parts), [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+           const auto plan = exact_winograd(layer, shape, parts, gpu);
+           return offer_unless(plan.refusal, [&] { return work_of(layer, plan); });
+         }});
   });
-  all.push_back({"winograd_apart",
-                 [](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-                   return plan_winograd_apart(layer, gpu).refusal;
-                 },
-                 [](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-                   return work_of(layer, plan_winograd_apart(layer, gpu));
+  all.push_back({"winograd_apart", [](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                   const auto plan = plan_winograd_apart(layer, gpu);
+                   return offer_unless(plan.refusal, [&] { return work_of(layer, plan); });
                  }});
   return all;
 }

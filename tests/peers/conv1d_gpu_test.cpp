@@ -3,24 +3,17 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "common/conv/inputs.hpp"
 #include "common/harness/backend/copy.hpp"
 #include "common/peers/conv1d.hpp"
-#include "tests/catch.hpp"
+#include "tests/peers/gpu_peers.hpp"
 
 using namespace halo;
 
 namespace {
-
-std::unique_ptr<Backend> usable_backend() {
-  auto backend = make_backend();
-  if (const std::string reason = backend->unavailable(); !reason.empty()) test::skip(reason);
-  return backend;
-}
 
 // The peers of one role whose library is there. Skips the test case if there are none.
 std::vector<Conv1dVariant> available(Role role) {
@@ -106,7 +99,7 @@ bool takes(const Conv1dVariant& peer, const Scene& scene) {
 }  // namespace
 
 TEST_CASE("peers-gpu: every shape is right") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const Conv1dVariant& peer : available(Role::peer)) {
     int tried = 0;
     const auto trials = adversarial<Conv1dProblem>(test::seed());
@@ -125,7 +118,7 @@ TEST_CASE("peers-gpu: every shape is right") {
 }
 
 TEST_CASE("peers-gpu: long signals are within the fp32 bound, with every mask up to 63 taps") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const Conv1dVariant& peer : available(Role::peer)) {
     for (const int length : {1'000'000, 1'000'003, 70'001}) {
       for (const int width : {1, 3, 5, 7, 9, 15, 17, 31, 33, 63}) {
@@ -143,7 +136,7 @@ TEST_CASE("peers-gpu: long signals are within the fp32 bound, with every mask up
 }
 
 TEST_CASE("peers-gpu: no factor is rounded, so no TF32, with narrow and wide masks") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const Conv1dVariant& peer : available(Role::peer)) {
     for (const int width : {1, 3, 9, 31, 63, 255, 1023}) {
       const conv::Problem1d problem(10'007, width);
@@ -172,7 +165,7 @@ TEST_CASE("peers-gpu: no factor is rounded, so no TF32, with narrow and wide mas
 }
 
 TEST_CASE("peers-gpu: cuDNN computes with CUDNN_FMA_MATH and says with which algorithm") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   const auto peers = available(Role::peer);
   const auto cudnn = std::find_if(peers.begin(), peers.end(),
                                   [](const Conv1dVariant& peer) { return peer.name == "cudnn"; });
@@ -194,7 +187,7 @@ TEST_CASE("peers-gpu: cuDNN computes with CUDNN_FMA_MATH and says with which alg
 
 TEST_CASE(
     "peers-gpu: after the first call of a shape nothing is allocated, and calls can be captured") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   std::vector<Conv1dVariant> all = available(Role::peer);
   for (const Conv1dVariant& peer : available(Role::copy)) all.push_back(peer);
   for (const Conv1dVariant& peer : all) {
@@ -207,51 +200,31 @@ TEST_CASE(
     second.device_output.poison();
     first.device_output.poison();
 
-    cudaGraph_t graph = nullptr;
-    REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
-            cudaSuccess);
-    const int one = peer.prepared(first.asked()).launch(first.call);
-    const int two = peer.prepared(second.asked()).launch(second.call);
-    const cudaError_t ended = cudaStreamEndCapture(cudaStreamPerThread, &graph);
-    CHECK(one == cudaSuccess);
-    CHECK(two == cudaSuccess);
-    REQUIRE(ended == cudaSuccess);
-    cudaGraphExec_t ready = nullptr;
-    REQUIRE(cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess);
-    REQUIRE(cudaGraphLaunch(ready, cudaStreamPerThread) == cudaSuccess);
+    test::replay([&] { return peer.prepared(first.asked()).launch(first.call); },
+                 [&] { return peer.prepared(second.asked()).launch(second.call); });
     CHECK(first.result() == expected);
     CHECK(second.result() == expected);
-    cudaGraphExecDestroy(ready);
-    cudaGraphDestroy(graph);
 
-    // Exactly: each of these calls would take 4 MB and more if it kept anything of its own.
-    const std::int64_t free = backend->free_memory();
-    for (int i = 0; i < 3; ++i)
-      REQUIRE(peer.prepared(first.asked()).launch(first.call) == cudaSuccess);
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-    CHECK(backend->free_memory() == free);
+    test::require_no_allocation(*backend,
+                                [&] { return peer.prepared(first.asked()).launch(first.call); });
   }
 }
 
 TEST_CASE("peers-gpu: a plan is made outside of a capture or not at all") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const Conv1dVariant& peer : available(Role::peer)) {
     if (peer.name == "thrust_transform") continue;  // it needs no plan
     INFO(peer.name);
     const Scene scene(*backend, conv::Problem1d(12'347, 9));
     scene.set_mask(peer);
-    cudaGraph_t graph = nullptr;
-    REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
-            cudaSuccess);
-    CHECK(peer.prepared(scene.asked()).launch(scene.call) == cudaErrorStreamCaptureUnsupported);
-    CHECK(cudaStreamEndCapture(cudaStreamPerThread, &graph) == cudaSuccess);
-    if (graph != nullptr) cudaGraphDestroy(graph);
+    test::require_no_first_call_in_a_capture(
+        [&] { return peer.prepared(scene.asked()).launch(scene.call); });
     CHECK(takes(peer, scene));
   }
 }
 
 TEST_CASE("peers-gpu: copies move the cells of the outputs and no other") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const Conv1dVariant& peer : available(Role::copy)) {
     for (const int length : {1, 2, 3, 5, 64, 1000, 8191, 8192, 100'003, 1'000'000}) {
       for (const conv::Border border : {conv::Border::zero, conv::Border::report}) {
@@ -273,7 +246,7 @@ TEST_CASE("peers-gpu: copies move the cells of the outputs and no other") {
 }
 
 TEST_CASE("peers-gpu: the copy kernel takes any count and any alignment") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   constexpr int kSpare = 16;
   for (const int count : {0, 1, 2, 3, 4, 5, 7, 8, 15, 2047, 2048, 2049, 8191, 8192, 8195, 16'387}) {
     const auto size = static_cast<std::size_t>(count + 2 * kSpare);
@@ -305,7 +278,7 @@ TEST_CASE("peers-gpu: the copy kernel takes any count and any alignment") {
 
 // Last, since a library that can't bear a reset may take the program with it.
 TEST_CASE("peers-gpu: plans are made anew after the device was reset") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const Conv1dVariant& peer : available(Role::peer)) {
     INFO(peer.name);
     const conv::Problem1d problem(10'007, 9);

@@ -2,41 +2,20 @@
 // fp32, nothing allocated or waited for in a call that is timed.
 #include <cuda_runtime.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "common/conv/layer_inputs.hpp"
 #include "common/peers/conv2d.hpp"
 #include "common/peers/true_fp32.hpp"
-#include "tests/catch.hpp"
+#include "tests/peers/gpu_peers.hpp"
 
 using namespace halo;
 using conv::ConvLayer;
 
 namespace {
 
-std::unique_ptr<Backend> usable_backend() {
-  auto backend = make_backend();
-  if (const std::string reason = backend->unavailable(); !reason.empty()) test::skip(reason);
-  return backend;
-}
-
-// The peers whose library is there. Skips the test case if there are none.
-std::vector<Conv2dVariant> available() {
-  std::vector<Conv2dVariant> found;
-  std::string reason = "there are no peers";
-  for (const Conv2dVariant& peer : peers::conv2d()) {
-    if (peer.role != Role::peer) continue;
-    if (peer.unavailable.empty()) {
-      found.push_back(peer);
-    } else {
-      reason = peer.unavailable;
-    }
-  }
-  if (found.empty()) test::skip(reason);
-  return found;
-}
+std::vector<Conv2dVariant> available() { return test::peers_there(peers::conv2d()); }
 
 // One layer in device memory.
 struct Scene {
@@ -148,7 +127,7 @@ std::vector<ConvLayer> layers() {
 }  // namespace
 
 TEST_CASE("peers-gpu of layers: every layer is right") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const Conv2dVariant& peer : available()) {
     int taken = 0;
     for (const ConvLayer& layer : layers()) {
@@ -178,7 +157,7 @@ TEST_CASE("peers-gpu of layers: every layer is right") {
 }
 
 TEST_CASE("peers-gpu of layers: what was chosen computes in true fp32") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const Conv2dVariant& peer : available()) {
     for (const ConvLayer& layer : layers()) {
       const peers::Fp32Sample sample(layer);
@@ -201,7 +180,7 @@ TEST_CASE("peers-gpu of layers: what was chosen computes in true fp32") {
 }
 
 TEST_CASE("peers-gpu of layers: each says what it chose, and of how many") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   const ConvLayer layer(
       {.C = 64, .H = 28, .W = 28, .K = 96, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
   const ConvLayer other = layer.with_batch(2);
@@ -226,7 +205,7 @@ TEST_CASE("peers-gpu of layers: each says what it chose, and of how many") {
 
 TEST_CASE(
     "peers-gpu of layers: after the first call nothing is allocated, and calls can be captured") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   const ConvLayer layer({.N = 16,
                          .C = 32,
                          .H = 56,
@@ -244,49 +223,29 @@ TEST_CASE(
     INFO(peer.prepared(layer).detail());
     first.device_output.poison();
 
-    cudaGraph_t graph = nullptr;
-    REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
-            cudaSuccess);
-    const int one = peer.prepared(first.call.layer).launch(first.call);
-    const int two = peer.prepared(second.call.layer).launch(second.call);
-    const cudaError_t ended = cudaStreamEndCapture(cudaStreamPerThread, &graph);
-    CHECK(one == cudaSuccess);
-    CHECK(two == cudaSuccess);
-    REQUIRE(ended == cudaSuccess);
-    cudaGraphExec_t ready = nullptr;
-    REQUIRE(cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess);
-    REQUIRE(cudaGraphLaunch(ready, cudaStreamPerThread) == cudaSuccess);
+    test::replay([&] { return peer.prepared(first.call.layer).launch(first.call); },
+                 [&] { return peer.prepared(second.call.layer).launch(second.call); });
     CHECK(first.check().passed());
     CHECK(second.check().passed());
-    cudaGraphExecDestroy(ready);
-    cudaGraphDestroy(graph);
 
-    // Exactly: each of these calls would take 4 MB and more if it kept anything of its own.
-    const std::int64_t free = backend->free_memory();
-    for (int i = 0; i < 3; ++i)
-      REQUIRE(peer.prepared(first.call.layer).launch(first.call) == cudaSuccess);
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-    CHECK(backend->free_memory() == free);
+    test::require_no_allocation(*backend,
+                                [&] { return peer.prepared(first.call.layer).launch(first.call); });
   }
 }
 
 TEST_CASE("peers-gpu of layers: a choice is made outside of a capture or not at all") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const Conv2dVariant& peer : available()) {
     INFO(peer.name);
     const Scene scene(*backend, ConvLayer({.C = 7, .H = 23, .W = 19, .K = 11, .R = 3, .S = 3}));
-    cudaGraph_t graph = nullptr;
-    REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
-            cudaSuccess);
-    CHECK(peer.prepared(scene.call.layer).launch(scene.call) == cudaErrorStreamCaptureUnsupported);
-    CHECK(cudaStreamEndCapture(cudaStreamPerThread, &graph) == cudaSuccess);
-    if (graph != nullptr) cudaGraphDestroy(graph);
+    test::require_no_first_call_in_a_capture(
+        [&] { return peer.prepared(scene.call.layer).launch(scene.call); });
     CHECK(takes(peer, scene));
   }
 }
 
 TEST_CASE("peers-gpu of layers: one layer's workspace is given back for the next") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   const std::vector<ConvLayer> turns = {layers()[8], layers()[10], layers()[8], layers()[2]};
   for (const Conv2dVariant& peer : available()) {
     INFO(peer.name);
@@ -306,7 +265,7 @@ TEST_CASE("peers-gpu of layers: one layer's workspace is given back for the next
 
 // Last, since a library that can't bear a reset may take the program with it.
 TEST_CASE("peers-gpu of layers: choices are made anew after the device was reset") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   const ConvLayer layer({.C = 16, .H = 20, .W = 20, .K = 24, .R = 3, .S = 3});
   for (const Conv2dVariant& peer : available()) {
     INFO(peer.name);

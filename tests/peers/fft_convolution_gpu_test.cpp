@@ -1,40 +1,20 @@
 // What the GPU's FFT peers compute, and that nothing is allocated or waited for in a call that is timed.
 #include <cuda_runtime.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "common/conv/layer_inputs.hpp"
 #include "common/peers/fft_convolution.hpp"
 #include "common/peers/true_fp32.hpp"
-#include "tests/catch.hpp"
+#include "tests/peers/gpu_peers.hpp"
 
 using namespace halo;
 using conv::ConvLayer;
 
 namespace {
 
-std::unique_ptr<Backend> usable_backend() {
-  auto backend = make_backend();
-  if (const std::string reason = backend->unavailable(); !reason.empty()) test::skip(reason);
-  return backend;
-}
-
-// The peers whose libraries are there. Skips the test case if there are none.
-std::vector<Conv2dVariant> available() {
-  std::vector<Conv2dVariant> found;
-  std::string reason = "there are no peers";
-  for (const Conv2dVariant& peer : peers::fft_convolution()) {
-    if (peer.unavailable.empty()) {
-      found.push_back(peer);
-    } else {
-      reason = peer.unavailable;
-    }
-  }
-  if (found.empty()) test::skip(reason);
-  return found;
-}
+std::vector<Conv2dVariant> available() { return test::peers_there(peers::fft_convolution()); }
 
 // Beside the adversarial ones: more than one tile, filters wider than the tiles' usual size allows,
 // padding wider than the filter, the shapes of the paper's networks.
@@ -96,7 +76,7 @@ struct Scene {
 }  // namespace
 
 TEST_CASE("fft peers-gpu: every layer of stride 1 is right") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const Conv2dVariant& peer : available()) {
     std::vector<ConvLayer> layers = adversarial<conv::ConvLayer>(test::seed());
     for (const ConvLayer& layer : usual()) layers.push_back(layer);
@@ -118,7 +98,7 @@ TEST_CASE("fft peers-gpu: every layer of stride 1 is right") {
 }
 
 TEST_CASE("fft peers-gpu: passes over images and filters leave nothing out") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   // More than 1 GiB at once, either way; few products, so that the reference is soon there.
   const ConvLayer many_images(
       {.N = 2400, .C = 4, .H = 126, .W = 126, .K = 4, .R = 1, .S = 1, .padding_h = 1});
@@ -137,7 +117,7 @@ TEST_CASE("fft peers-gpu: passes over images and filters leave nothing out") {
 }
 
 TEST_CASE("fft peers-gpu: they compute in true fp32") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const Conv2dVariant& peer : available()) {
     for (const ConvLayer& layer : usual()) {
       const peers::Fp32Sample sample(layer);
@@ -160,20 +140,14 @@ TEST_CASE("fft peers-gpu: they compute in true fp32") {
 }
 
 TEST_CASE("fft peers-gpu: after the first call nothing is allocated, and calls can be captured") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   const ConvLayer layer = usual()[4];
   for (const Conv2dVariant& peer : available()) {
     INFO(peer.name);
     Scene first(*backend, peer, layer);
     Scene second(*backend, peer, layer);  // other arrays of the same layer: as for a cold cache
-    cudaGraph_t graph = nullptr;
-    // A plan is made outside of a capture or not at all.
-    REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
-            cudaSuccess);
-    CHECK(peer.prepared(first.call.layer).launch(first.call) == cudaErrorStreamCaptureUnsupported);
-    CHECK(cudaStreamEndCapture(cudaStreamPerThread, &graph) == cudaSuccess);
-    if (graph != nullptr) cudaGraphDestroy(graph);
-    cudaGetLastError();
+    test::require_no_first_call_in_a_capture(
+        [&] { return peer.prepared(first.call.layer).launch(first.call); });
 
     REQUIRE(peer.prepared(first.call.layer).launch(first.call) == cudaSuccess);
     const std::string detail = peer.prepared(layer).detail();
@@ -186,33 +160,19 @@ TEST_CASE("fft peers-gpu: after the first call nothing is allocated, and calls c
               .passed());
     first.device_output.poison();
 
-    REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
-            cudaSuccess);
-    const int one = peer.prepared(first.call.layer).launch(first.call);
-    const int two = peer.prepared(second.call.layer).launch(second.call);
-    const cudaError_t ended = cudaStreamEndCapture(cudaStreamPerThread, &graph);
-    CHECK(one == cudaSuccess);
-    CHECK(two == cudaSuccess);
-    REQUIRE(ended == cudaSuccess);
-    cudaGraphExec_t ready = nullptr;
-    REQUIRE(cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess);
-    REQUIRE(cudaGraphLaunch(ready, cudaStreamPerThread) == cudaSuccess);
+    test::replay([&] { return peer.prepared(first.call.layer).launch(first.call); },
+                 [&] { return peer.prepared(second.call.layer).launch(second.call); });
     CHECK(first.result() == expected);
     CHECK(second.result() == expected);
-    cudaGraphExecDestroy(ready);
-    cudaGraphDestroy(graph);
 
-    const std::int64_t free = backend->free_memory();
-    for (int i = 0; i < 3; ++i)
-      REQUIRE(peer.prepared(first.call.layer).launch(first.call) == cudaSuccess);
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-    CHECK(backend->free_memory() == free);
+    test::require_no_allocation(*backend,
+                                [&] { return peer.prepared(first.call.layer).launch(first.call); });
   }
 }
 
 // Last, since a library that can't bear a reset may take the program with it.
 TEST_CASE("fft peers-gpu: plans are made anew after the device was reset") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   const ConvLayer layer = usual()[3];
   for (const Conv2dVariant& peer : available()) {
     INFO(peer.name);

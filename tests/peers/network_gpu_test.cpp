@@ -6,7 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,7 @@
 #include "common/conv/layer_inputs.hpp"
 #include "common/peers/network.hpp"
 #include "common/peers/true_fp32.hpp"
-#include "tests/catch.hpp"
+#include "tests/peers/gpu_peers.hpp"
 
 using namespace halo;
 using conv::ConvLayer;
@@ -22,12 +21,6 @@ using conv::ConvLayer;
 namespace {
 
 constexpr conv::Layout kLayouts[] = {conv::Layout::nchw, conv::Layout::chwn};
-
-std::unique_ptr<Backend> usable_backend() {
-  auto backend = make_backend();
-  if (const std::string reason = backend->unavailable(); !reason.empty()) test::skip(reason);
-  return backend;
-}
 
 // From one of everything to AlexNet's largest.
 std::vector<ConvLayer> connected_layers() {
@@ -78,27 +71,10 @@ std::vector<float> read(const Array& array) {
   return values;
 }
 
-// The same calls again, from a graph: they must neither allocate nor wait.
-void replay(const std::function<int()>& call) {
-  cudaGraph_t graph = nullptr;
-  REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
-          cudaSuccess);
-  const int code = call();
-  const cudaError_t ended = cudaStreamEndCapture(cudaStreamPerThread, &graph);
-  CHECK(code == cudaSuccess);
-  REQUIRE(ended == cudaSuccess);
-  cudaGraphExec_t ready = nullptr;
-  REQUIRE(cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess);
-  REQUIRE(cudaGraphLaunch(ready, cudaStreamPerThread) == cudaSuccess);
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-  cudaGraphExecDestroy(ready);
-  cudaGraphDestroy(graph);
-}
-
 }  // namespace
 
 TEST_CASE("network peers-gpu: fully connected layers are right in both layouts") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const conv::Layout layout : kLayouts) {
     const Conv2dVariant peer = peers::fully_connected(layout);
     if (!peer.unavailable.empty()) test::skip(peer.unavailable);
@@ -117,7 +93,7 @@ TEST_CASE("network peers-gpu: fully connected layers are right in both layouts")
 }
 
 TEST_CASE("network peers-gpu: fully connected layers are computed in true fp32") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   const Conv2dVariant peer = peers::fully_connected();
   if (!peer.unavailable.empty()) test::skip(peer.unavailable);
   for (const ConvLayer& layer : connected_layers()) {
@@ -134,7 +110,7 @@ TEST_CASE("network peers-gpu: fully connected layers are computed in true fp32")
     const Conv2dCall call{layer, input.data(), filters.data(), output.data(), nullptr};
     REQUIRE(peer.prepared(call.layer).launch(call) == cudaSuccess);
     output.poison();
-    replay([&] { return peer.prepared(call.layer).launch(call); });
+    test::replay([&] { return peer.prepared(call.layer).launch(call); });
     const std::vector<float> all = read(output);
     std::vector<float> found;
     for (std::int64_t i = 0; i < sample.count(); ++i) {
@@ -146,7 +122,7 @@ TEST_CASE("network peers-gpu: fully connected layers are computed in true fp32")
 }
 
 TEST_CASE("network peers-gpu: bias and ReLU are exact, and NaN stays NaN") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   const peers::BiasRelu step = peers::bias_relu();
   if (!step.unavailable.empty()) test::skip(step.unavailable);
   for (const conv::ImagesShape& shape : {conv::ImagesShape{1, 1, 1, 1},
@@ -173,7 +149,7 @@ TEST_CASE("network peers-gpu: bias and ReLU are exact, and NaN stays NaN") {
       const std::vector<float> once = read(on_gpu);
       on_gpu.write(cells);
       REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-      replay(call);
+      test::replay(call);
       const std::vector<float> again = read(on_gpu);
       int wrong = 0;
       for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -193,7 +169,7 @@ TEST_CASE("network peers-gpu: bias and ReLU are exact, and NaN stays NaN") {
 }
 
 TEST_CASE("network peers-gpu: a convolution with bias and ReLU is right, and in true fp32") {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const ConvLayer& layer : convolutions()) {
     // One for each layer of a chain.
     const peers::ConvolutionBiasRelu peer = peers::convolution_bias_relu();
@@ -223,7 +199,7 @@ TEST_CASE("network peers-gpu: a convolution with bias and ReLU is right, and in 
       INFO(conv::label(layer) << ", " << peer.detail(layer, relu));
       CHECK_THAT(peer.detail(layer, relu), test::contains("fastest of "));
       output.poison();
-      replay(call);
+      test::replay(call);
       const std::vector<float> found = read(output);
       conv::Comparison comparison;
       const std::int64_t plane = std::int64_t{layer.P()} * layer.Q();

@@ -2,12 +2,11 @@
 // waited for in a call that is timed.
 #include <cuda_runtime.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "common/peers/operation.hpp"
-#include "tests/catch.hpp"
+#include "tests/peers/gpu_peers.hpp"
 
 using namespace halo;
 using conv::PoolingLayer;
@@ -15,12 +14,6 @@ using conv::Softmax;
 using conv::Transform;
 
 namespace {
-
-std::unique_ptr<Backend> usable_backend() {
-  auto backend = make_backend();
-  if (const std::string reason = backend->unavailable(); !reason.empty()) test::skip(reason);
-  return backend;
-}
 
 template <class Problem>
 std::vector<Variant<Problem>> all_peers();
@@ -37,20 +30,9 @@ std::vector<SoftmaxVariant> all_peers() {
   return peers::softmax();
 }
 
-// The peers whose library is there. Skips the test case if there are none.
 template <class Problem>
 std::vector<Variant<Problem>> available() {
-  std::vector<Variant<Problem>> found;
-  std::string reason = "there are no peers";
-  for (const auto& peer : all_peers<Problem>()) {
-    if (peer.unavailable.empty()) {
-      found.push_back(peer);
-    } else {
-      reason = peer.unavailable;
-    }
-  }
-  if (found.empty()) test::skip(reason);
-  return found;
+  return test::peers_there(all_peers<Problem>());
 }
 
 // Of sizes that the paper's networks have, beside the adversarial ones.
@@ -116,7 +98,7 @@ bool takes(const Variant<Problem>& peer, const Scene<Problem>& scene) {
 
 TEMPLATE_TEST_CASE("peers-gpu of operations: every problem is right", "[operation]", Transform,
                    PoolingLayer, Softmax) {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const auto& peer : available<TestType>()) {
     std::vector<TestType> problems = adversarial<TestType>(test::seed());
     for (const TestType& problem : usual<TestType>()) problems.push_back(problem);
@@ -143,7 +125,7 @@ TEMPLATE_TEST_CASE("peers-gpu of operations: every problem is right", "[operatio
 
 TEMPLATE_TEST_CASE("peers-gpu of operations: each says what it chose", "[operation]", Transform,
                    PoolingLayer, Softmax) {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const auto& peer : available<TestType>()) {
     const TestType problem = usual<TestType>()[0];
     const Scene<TestType> scene(*backend, problem);
@@ -161,54 +143,33 @@ TEMPLATE_TEST_CASE("peers-gpu of operations: each says what it chose", "[operati
 TEMPLATE_TEST_CASE(
     "peers-gpu of operations: after the first call nothing is allocated, and calls can be captured",
     "[operation]", Transform, PoolingLayer, Softmax) {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const auto& peer : available<TestType>()) {
     INFO(peer.name);
     const TestType problem = usual<TestType>()[1];
     Scene<TestType> first(*backend, problem);
     Scene<TestType> second(*backend, problem);  // other arrays: as for a cold cache
-    cudaGraph_t graph = nullptr;
-    // Not in a capture.
-    REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
-            cudaSuccess);
-    CHECK(peer.prepared(first.call.problem).launch(first.call) ==
-          cudaErrorStreamCaptureUnsupported);
-    CHECK(cudaStreamEndCapture(cudaStreamPerThread, &graph) == cudaSuccess);
-    if (graph != nullptr) cudaGraphDestroy(graph);
-    cudaGetLastError();
+    test::require_no_first_call_in_a_capture(
+        [&] { return peer.prepared(first.call.problem).launch(first.call); });
 
     REQUIRE(takes(peer, first));
     const std::vector<float> expected = first.result();
     first.output.poison();
 
-    REQUIRE(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal) ==
-            cudaSuccess);
-    const int one = peer.prepared(first.call.problem).launch(first.call);
-    const int two = peer.prepared(second.call.problem).launch(second.call);
-    const cudaError_t ended = cudaStreamEndCapture(cudaStreamPerThread, &graph);
-    CHECK(one == cudaSuccess);
-    CHECK(two == cudaSuccess);
-    REQUIRE(ended == cudaSuccess);
-    cudaGraphExec_t ready = nullptr;
-    REQUIRE(cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess);
-    REQUIRE(cudaGraphLaunch(ready, cudaStreamPerThread) == cudaSuccess);
+    test::replay([&] { return peer.prepared(first.call.problem).launch(first.call); },
+                 [&] { return peer.prepared(second.call.problem).launch(second.call); });
     CHECK(first.result() == expected);
     CHECK(second.result() == expected);
-    cudaGraphExecDestroy(ready);
-    cudaGraphDestroy(graph);
 
-    const std::int64_t free = backend->free_memory();
-    for (int i = 0; i < 3; ++i)
-      REQUIRE(peer.prepared(first.call.problem).launch(first.call) == cudaSuccess);
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-    CHECK(backend->free_memory() == free);
+    test::require_no_allocation(
+        *backend, [&] { return peer.prepared(first.call.problem).launch(first.call); });
   }
 }
 
 // Last, since a library that can't bear a reset may take the program with it.
 TEMPLATE_TEST_CASE("peers-gpu of operations: choices are made anew after the device was reset",
                    "[operation]", Transform, PoolingLayer, Softmax) {
-  const auto backend = usable_backend();
+  const auto backend = test::usable_backend();
   for (const auto& peer : available<TestType>()) {
     INFO(peer.name);
     const TestType problem = usual<TestType>()[1];

@@ -1,14 +1,6 @@
 #include "tests/stages/stage.hpp"
 
-#include "tests/catch.hpp"
-
 namespace halo::test {
-
-std::unique_ptr<Backend> usable_backend() {
-  auto backend = make_backend();
-  if (const std::string reason = backend->unavailable(); !reason.empty()) skip(reason);
-  return backend;
-}
 
 std::unique_ptr<Backend> counting_backend() {
   auto backend = usable_backend();

@@ -4,15 +4,12 @@
 #include <memory>
 #include <string>
 
-#include "common/harness/backend/backend.hpp"
+#include "tests/backend.hpp"
 #include "tests/stages/lines.hpp"
 
 namespace halo::test {
 
-// The backend this test was linked with. Skips the test case if there is no device.
-std::unique_ptr<Backend> usable_backend();
-
-// The same, and skips where nothing is counted, so that a GPU's test does not pass by arithmetic
+// As usable_backend(), and skips where nothing is counted, so that a GPU's test does not pass by arithmetic
 // alone.
 std::unique_ptr<Backend> counting_backend();
 

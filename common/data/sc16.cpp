@@ -153,32 +153,4 @@ template const Softmax& sc16_problem(const std::vector<Sc16Problem<Softmax>>&, s
 template const Transform& sc16_problem(const std::vector<Sc16Problem<Transform>>&,
                                        std::string_view);
 
-const std::vector<Sc16Figure>& sc16_figures() {
-  static const std::vector<Sc16Figure> figures = {
-      {"layout_best", 6.9, "x", "the better layout against the other, most in one layer", "Fig. 1"},
-      {"layout_best_convolution", 2.3, "x", "the same, most in a convolution layer", "Fig. 1"},
-      {"transform_mean", 7.5, "x", "the optimised transform against the naive one, mean",
-       "Fig. 11"},
-      {"transform_memory", 73.5, "MB", "memory that the transform adds", "Fig. 11"},
-      {"pooling_mean", 14.3, "%", "pooling faster than the best alternative, mean", "Fig. 12"},
-      {"pooling_transactions", 9.1, "%", "fewer global memory transactions in pooling", "Fig. 12"},
-      {"pooling_dram", 36, "%", "fewer DRAM accesses in pooling", "Fig. 12"},
-      {"softmax_fusing", 2.81, "x", "softmax by fusing its five kernels, mean", "Fig. 13"},
-      {"softmax_parallel", 5.13, "x", "softmax by parallel inner loops, mean", "Fig. 13"},
-      {"alexnet_pooling", 27.8, "%", "the pooling layers of AlexNet faster", "Fig. 15"},
-      {"alexnet_softmax_cudnn", 20.1, "x", "the softmax of AlexNet against cuDNN", "Fig. 15"},
-      {"alexnet_softmax_cuda_convnet", 8.2, "x", "the softmax of AlexNet against cuda-convnet",
-       "Fig. 15"},
-      {"network_cudnn", 46, "%", "whole networks faster than the best of cuDNN", "section VI"},
-      {"network_cuda_convnet", 16, "%", "whole networks faster than cuda-convnet", "section VI"},
-      {"network_from_layout", 72, "%", "of that gain from flexible layouts", "section VI"},
-      {"network_from_memory", 28, "%", "of that gain from fewer memory accesses", "section VI"},
-  };
-  return figures;
-}
-
-const Sc16Figure& sc16_figure(std::string_view name) {
-  return named(sc16_figures(), "figure", name);
-}
-
 }  // namespace halo::data

@@ -42,20 +42,4 @@ template <class Problem>
 const Problem& sc16_problem(const std::vector<Sc16Problem<Problem>>& problems,
                             std::string_view name);
 
-/// A figure to be set beside one of ours.
-struct Sc16Figure {
-  std::string name;   // "transform_mean"
-  double value = 0;   // 7.5
-  std::string unit;   // "x" (so many times as fast), "%" or "MB"
-  std::string what;   // what it is of, in few words
-  std::string where;  // "Fig. 11"
-};
-
-/// All that we know of, as far as Zhang's presentation (2018) gives them; the paper's GPU is a GTX Titan
-/// Black, its cuDNN version 4.
-const std::vector<Sc16Figure>& sc16_figures();
-
-/// One of them. Throws DataError, one line, for a name that is none.
-const Sc16Figure& sc16_figure(std::string_view name);
-
 }  // namespace halo::data

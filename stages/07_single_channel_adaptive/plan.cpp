@@ -500,26 +500,4 @@ bool same_division(const Plan& a, const Plan& b) {
   return a.method == b.method && a.P == b.P && a.Q == b.Q && a.share_pieces == b.share_pieces;
 }
 
-std::string where_fma_counts_differ(const gpus::GpuFigures& gpu, std::span<const Problem> problems,
-                                    const PlanOptions& options) {
-  std::string text;
-  std::int64_t different = 0;
-  for (const Problem& problem : problems) {
-    PlanOptions printed = options;
-    printed.fma = gpus::FmaCount::as_printed;
-    PlanOptions hardware = options;
-    hardware.fma = gpus::FmaCount::as_hardware;
-    const Plan a = plan(gpu, problem, printed);
-    const Plan b = plan(gpu, problem, hardware);
-    if (same_division(a, b)) continue;
-    ++different;
-    text += with_commas(problem.Wx) + " x " + with_commas(problem.Wy) + ", M " +
-            with_commas(problem.M) + ", K " + std::to_string(problem.K) + ": " + division(a) +
-            " as printed; " + division(b) + " as the hardware counts\n";
-  }
-  text += gpu.name + ", plans that differ: " + with_commas(different) + " of " +
-          with_commas(static_cast<std::int64_t>(problems.size())) + "\n";
-  return text;
-}
-
 }  // namespace halo::single_channel_adaptive

@@ -23,7 +23,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "common/conv/layer.hpp"
@@ -222,11 +221,5 @@ int groups(const Division& division);
 
 /// Whether two plans launch the same: method, P, Q and share_pieces.
 bool same_division(const Plan& a, const Plan& b);
-
-/// Where the count of FMAs matters: one line for each problem whose plan with FmaCount::as_printed
-/// is not the same_division as with as_hardware, and a last line with their number. options.fma is
-/// not used. Throws as plan.
-std::string where_fma_counts_differ(const gpus::GpuFigures& gpu, std::span<const Problem> problems,
-                                    const PlanOptions& options = {});
 
 }  // namespace halo::single_channel_adaptive

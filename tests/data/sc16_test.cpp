@@ -111,23 +111,3 @@ TEST_CASE("the transforms are the inputs of the paper's layers, both ways, and l
   CHECK(label(sc16_problem(transforms, "CV6")) == "55-64-96-to-nchw");
   CHECK_THAT(error_of([&] { sc16_problem(transforms, "CV13"); }), contains("there are: CV1, CV2,"));
 }
-
-TEST_CASE("a published figure is found by its name", "[sc16]") {
-  std::set<std::string> names;
-  for (const data::Sc16Figure& figure : data::sc16_figures()) {
-    INFO(figure.name);
-    CHECK(names.insert(figure.name).second);
-    CHECK(figure.value > 0);
-    CHECK((figure.unit == "x" || figure.unit == "%" || figure.unit == "MB"));
-    CHECK_FALSE(figure.what.empty());
-    CHECK_FALSE(figure.where.empty());
-  }
-  CHECK(data::sc16_figure("transform_mean").value == 7.5);
-  CHECK(data::sc16_figure("alexnet_softmax_cudnn").value == 20.1);
-  // The two shares of the gain are all of it.
-  CHECK(data::sc16_figure("network_from_layout").value +
-            data::sc16_figure("network_from_memory").value ==
-        100);
-  CHECK_THAT(error_of([] { data::sc16_figure("mean"); }),
-             contains("no figure 'mean' of Li et al. (SC'16); there are: layout_best,"));
-}

@@ -274,11 +274,6 @@ TEST_CASE("1024 x 1024, 32 filters of 1x1 on a GTX 1080 Ti: nothing both fits an
     CHECK(found.decision == Decision::smallest_in_range);
     CHECK(found.P == 45);
     CHECK(found.hiding == Hiding::prefetch);
-    CHECK_THAT(
-        where_fma_counts_differ(gpu, std::vector{problem}),
-        contains("1,024 x 1,024, M 32, K 1: method 2, P 1, Q 1, an SM's share in 2 pieces as "
-                 "printed; method 1, P 45, Q 1 as the hardware counts\n"
-                 "NVIDIA GeForce GTX 1080 Ti, plans that differ: 1 of 1\n"));
   }
 }
 
@@ -439,7 +434,6 @@ TEST_CASE("every plan of the paper's grid respects its bounds, on every built-in
   const std::vector<Problem> grid = paper_grid();
   REQUIRE(grid.size() == 27);
   for (const gpus::GpuFigures& gpu : gpus::built_in_gpus()) {
-    std::size_t different = 0;
     for (const Problem& problem : grid) {
       const Plan printed = plan(gpu, problem);
       const Plan hardware = plan(gpu, problem, {.fma = gpus::FmaCount::as_hardware});
@@ -449,11 +443,7 @@ TEST_CASE("every plan of the paper's grid respects its bounds, on every built-in
       // Half the operations to find: a divisor in range stays in range.
       CHECK((!printed.filters_over_sms.in_range || hardware.filters_over_sms.in_range));
       CHECK((!printed.map_over_sms.in_range || hardware.map_over_sms.in_range));
-      different += !same_division(printed, hardware);
     }
-    const std::string text = where_fma_counts_differ(gpu, grid);
-    CHECK(std::count(text.begin(), text.end(), '\n') == static_cast<std::ptrdiff_t>(different) + 1);
-    CHECK_THAT(text, contains("plans that differ: " + std::to_string(different) + " of 27\n"));
   }
 }
 

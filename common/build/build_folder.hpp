@@ -64,6 +64,12 @@ class BuildFolder {
   }
   /// The library of the peers that stand beside the stages on a GPU.
   std::filesystem::path peers() const { return path_ / "common" / "peers" / "halo-peers.so"; }
+  /// The folder of the simulator's programs and its CUDA runtime.
+  std::filesystem::path simulator() const { return path_ / "common" / "simt" / "cudart"; }
+  /// And of its other libraries, the driver's (libcuda.so.1) among them.
+  std::filesystem::path simulated_libraries() const {
+    return path_ / "common" / "simt" / "libraries";
+  }
   /// Whether the build description says how this file is made.
   bool makes(const std::filesystem::path& file) const;
   std::vector<Library> libraries() const;

@@ -12,7 +12,7 @@ namespace halo {
 namespace fs = std::filesystem;
 
 int run_toolkit(const BuildFolder& build) {
-  const fs::path folder = build.path() / "common" / "simt" / "cudart";
+  const fs::path folder = build.simulator();
   const fs::path simcc = folder / "simcc";
   if (!build.makes(simcc)) {
     throw CannotRun("simcc needs nvcc of CUDA 13, libzstd and libbacktrace (./halo doctor)");
@@ -21,7 +21,7 @@ int run_toolkit(const BuildFolder& build) {
   std::vector<fs::path> needed = {simcc, folder / "simt", folder / "libcudart.so.13",
                                   folder / "libsimt-debug.so", folder / "libcudadevrt.a"};
   for (const char* const name : {"libcuda.so.1", "libcublas.so.13"}) {
-    const fs::path library = folder.parent_path() / "libraries" / name;
+    const fs::path library = build.simulated_libraries() / name;
     if (build.makes(library)) needed.push_back(library);
   }
   if (!build_all(build, needed, "simcc", progress).empty()) {

@@ -123,7 +123,7 @@ Subject file_subject(const BuildFolder& build, const TraceOptions& options) {
   Subject subject{file.filename().string(), file.stem().string(), {}, fs::current_path()};
   fs::path program = fs::absolute(file);
   if (file.extension() == ".cu") {
-    const fs::path simt = build.path() / "common" / "simt" / "cudart";
+    const fs::path simt = build.simulator();
     if (!build.makes(simt / "simcc")) {
       throw CannotRun("this build has no simulator: ./halo doctor says what it lacks");
     }

@@ -70,11 +70,6 @@ fs::path device_of(const BuildFolder& build) {
   return build.path() / "common" / "exercise" / "exercise-device";
 }
 
-// Of CUDA's driver in the simulator, by the folder of the runtime: a student's program may ask for its functions.
-fs::path driver_of(const fs::path& runtime) {
-  return runtime.parent_path() / "libraries" / "libcuda.so.1";
-}
-
 fs::path check_of(const BuildFolder& build, const Exercise& exercise) {
   return build.path() / "exercises" /
          ("check-" + (exercise.check.empty() ? exercise.name : exercise.check));
@@ -425,7 +420,7 @@ class SubmittedProgram {
       worker.environment = {libraries};
     } else {
       worker.readable.push_back(device_of(build_).string());
-      worker.readable.push_back(driver_of(runtime).parent_path().string());
+      worker.readable.push_back(build_.simulated_libraries().string());
       const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
       worker.environment = {"SIMT_THREADS=" + std::to_string(threads), libraries};
     }
@@ -621,8 +616,8 @@ int debug_exercise(const BuildFolder& build, const Exercise& exercise, const Deb
   std::vector<fs::path> programs;
   {
     Progress progress(Progress::Elsewhere::lines);
-    const fs::path runtime = read_compilers(build).get<std::string>("sim");
-    if (!build_all(build, {runtime / "libsimt-debug.so"}, "the debugger", progress).empty()) {
+    if (!build_all(build, {build.simulator() / "libsimt-debug.so"}, "the debugger", progress)
+             .empty()) {
       throw WrongUse("the debugger does not compile");
     }
     for (const bool debug : {false, true}) {
@@ -723,9 +718,10 @@ void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
   std::vector<fs::path> needs = {build.path() / "common" / "exercise" / "libexercise-worker.a"};
   if (backend == "sim") {
     needs.push_back(device_of(build));
-    const fs::path runtime = read_compilers(build).get<std::string>(backend);
-    needs.push_back(runtime / "libcudart.so.13");
-    if (build.makes(driver_of(runtime))) needs.push_back(driver_of(runtime));
+    needs.push_back(build.simulator() / "libcudart.so.13");
+    // A student's program may ask for the driver's functions.
+    const fs::path driver = build.simulated_libraries() / "libcuda.so.1";
+    if (build.makes(driver)) needs.push_back(driver);
   }
   needs.push_back(check);
   Progress progress(Progress::Elsewhere::lines);

@@ -304,8 +304,4 @@ std::int64_t min_bytes(const Problem1d& problem) {
   return 4 * (problem.length() + problem.mask_width() + outputs);
 }
 
-double max_intensity(const Problem1d& problem) {
-  return static_cast<double>(flops(problem)) / static_cast<double>(min_bytes(problem));
-}
-
 }  // namespace halo::conv

@@ -175,14 +175,4 @@ std::int64_t flops(const Problem1d& problem);
 /// output written once, 4 bytes each.
 std::int64_t min_bytes(const Problem1d& problem);
 
-/// flops / min_bytes, in FLOP per byte: the best any implementation can reach; about W / 4 for a
-/// long signal.
-double max_intensity(const Problem1d& problem);
-
-/// FLOP per byte of one turn of the inner loop, `sum += input[..] * mask[j]`, when it reads
-/// `floats_read` floats of global memory: 2 FLOP / (4 * floats_read) bytes. Both operands: 0.25
-/// (the report says "about 1"). With the mask in constant memory: 0.5 (the report says "doubled to
-/// two").
-constexpr double loop_intensity(int floats_read) { return 2.0 / (4.0 * floats_read); }
-
 }  // namespace halo::conv

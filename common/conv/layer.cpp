@@ -572,8 +572,4 @@ std::int64_t min_bytes(const ConvLayer& layer) {
   return 4 * (cells + taps + layer.output_size());
 }
 
-double max_intensity(const ConvLayer& layer) {
-  return static_cast<double>(flops(layer)) / static_cast<double>(min_bytes(layer));
-}
-
 }  // namespace halo::conv

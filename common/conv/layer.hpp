@@ -256,7 +256,4 @@ std::int64_t flops(const ConvLayer& layer);
 /// take no part, nor do taps that only ever meet ghost cells.
 std::int64_t min_bytes(const ConvLayer& layer);
 
-/// flops / min_bytes, in FLOP per byte: the best any implementation of the sums can reach.
-double max_intensity(const ConvLayer& layer);
-
 }  // namespace halo::conv

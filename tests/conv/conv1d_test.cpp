@@ -596,14 +596,6 @@ TEST_CASE("products, operations and bytes are counted exactly", "[conv1d]") {
   CHECK(conv::products(largest) == std::int64_t{1023} * 2147479551 - 511 * 512);
 }
 
-TEST_CASE("arithmetic intensity is in FLOP per byte", "[conv1d]") {
-  CHECK(conv::loop_intensity(2) == 0.25);  // the report says "about 1"
-  CHECK(conv::loop_intensity(1) == 0.5);   // and "doubled to two"
-  // A long signal approaches W/4: 2W operations for 8 bytes.
-  CHECK(conv::max_intensity(Problem1d(10'000'000, 9)) == Approx(9 / 4.0).epsilon(1e-5));
-  CHECK(conv::max_intensity(Problem1d(1, 1)) == 2.0 / 12.0);
-}
-
 namespace {
 
 // The 10 bits behind the leading one that TF32 keeps; the others are cut off.

@@ -88,7 +88,11 @@ class WinogradWalk {
     const Cells warp{0, kWarpSize};
     tally.shared_store(
         wide_lanes(4, warp,
-                   [&](std::int64_t i) { return own_filter(i) * shape_.tiles + own_tile(i); }),
+                   [&](std::int64_t i) {
+                     const std::int64_t pair = own_filter(i) * shape_.tiles + own_tile(i);
+                     const std::int64_t fours = own_filter(i) / kQuad;
+                     return pair ^ (fours % 2) << 4 ^ (fours / 2 % 2) << 3;  // for the banks
+                   }),
         blocks_ * shape_.frequencies() * 8 * (columns() / kQuad));
     const std::int64_t warps = std::int64_t{shape_.filters} * shape_.tiles / kWarpSize;
     tally.shared_load(warp, blocks_ * warps * shape_.frequencies());

@@ -132,8 +132,8 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
       const int filter = own_filter + i % 4 + i / 4 * (W::kFilters / 2);
 #pragma unroll
       for (int j = 0; j < kColumns; j += 4) {
-        *reinterpret_cast<float4*>(exchange + (own_frequency + f) * W::kPitch + filter * W::kTiles +
-                                   own_tile + j / 4 * (W::kTiles / 2)) =
+        const int pair = filter * W::kTiles + own_tile + j / 4 * (W::kTiles / 2);
+        *reinterpret_cast<float4*>(exchange + (own_frequency + f) * W::kPitch + swizzled<W>(pair)) =
             *reinterpret_cast<const float4*>(&sums[f][i][j]);
       }
     }

@@ -229,18 +229,26 @@ __device__ inline void transform_sums(const float (&sums)[W::kCells], float (&y)
   }
 }
 
+// Where a pair's sums are: lanes that store together have filters four apart, and would meet in the same banks. Done
+// twice it is undone.
+template <class W>
+__device__ inline int swizzled(int pair) {
+  const int fours = pair / (4 * W::kTiles);
+  return pair ^ (fours & 1) << 4 ^ (fours >> 1 & 1) << 3;
+}
+
 // A^T M A of all sums of the block: calls leave(pair, p, outputs) for each row p of each pair's outputs, where a pair is
 // filter * kTiles + tile.
 template <class W, class Leave>
 __device__ inline void transform_all_sums(int thread, const float* sums, const Leave& leave) {
-  for (int pair = thread; pair < W::kPairs; pair += W::kThreads) {
+  for (int place = thread; place < W::kPairs; place += W::kThreads) {
     float half[W::kOutputs][W::kCells];
     alignas(16) float y[W::kOutputs];
 #pragma unroll
     for (int w = 0; w < W::kCells; ++w) {
       float column[W::kCells];
 #pragma unroll
-      for (int h = 0; h < W::kCells; ++h) column[h] = sums[(h * W::kCells + w) * W::kPitch + pair];
+      for (int h = 0; h < W::kCells; ++h) column[h] = sums[(h * W::kCells + w) * W::kPitch + place];
       transform_sums<W>(column, y);
 #pragma unroll
       for (int p = 0; p < W::kOutputs; ++p) half[p][w] = y[p];
@@ -248,7 +256,7 @@ __device__ inline void transform_all_sums(int thread, const float* sums, const L
 #pragma unroll
     for (int p = 0; p < W::kOutputs; ++p) {
       transform_sums<W>(half[p], y);
-      leave(pair, p, y);
+      leave(swizzled<W>(place), p, y);
     }
   }
 }

@@ -60,7 +60,7 @@ const Contenders& library(Products products) {
       for (const Contender& one : contenders) all.add(one, variants);
     };
     std::vector<Conv2dVariant> of_winograd = winograd_of_each_shape();
-    of_winograd.push_back(winograd_apart());
+    for (const Conv2dVariant& one : winograd_apart_of_each_shape()) of_winograd.push_back(one);
     // A line for each method.
     add(window_contenders(), {store_bound(), few_channels()});
     add(register_tile_contenders(), register_tile_of_each_shape());

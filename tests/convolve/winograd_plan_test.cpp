@@ -109,6 +109,10 @@ TEST_CASE("winograd: in three kernels, strides are phases, as many channels more
   const ApartPlan plan = plan_winograd_apart(layer("55-64-5-256-96-s2-p0"), h200());
   CHECK(plan.division.tiles_down == 7);
   CHECK(plan.workspace_floats == 36 * (4 * 96 + 256) * 49 * std::int64_t{plan.division.images});
+  CHECK_THAT(plan_winograd_apart(layer("12-3-5-8-8"), h200(), kMostTemporaries, 0, 4).refusal,
+             contains("filters of 3 strides"));
+  CHECK_THAT(plan_winograd_apart(layer("12-3-4-8-8"), h200(), kMostTemporaries, 0, 2).refusal,
+             contains("filters of 3 or 5 strides"));
   for (const char* const other : {"12-3-1-8-8", "12-3-3-8-8-s2", "12-3-3x5-8-8", "12-3-6-8-8"}) {
     CHECK_THAT(plan_winograd_apart(layer(other), h200()).refusal,
                contains("filters of 3, 4 or 5 strides"));
@@ -124,20 +128,22 @@ TEST_CASE("winograd: blocks of the products as large as filters, tiles and SMs a
   };
   CHECK(block("14-128-3-512-512") == std::pair(128, 128));
   CHECK(block("14-128-3-320-160") == std::pair(64, 128));  // three of 128 would be half empty
-  // 64 tiles; 128 tiles, of which 128 x 128 would be 144 blocks.
-  CHECK(block("7-16-3-512-512") == std::pair(64, 64));
+  // 64 tiles; 128 tiles, of which 128 x 128 would be 144 blocks and 64 x 64 576.
+  CHECK(block("7-16-3-512-512") == std::pair(64, 32));
   CHECK(block("7-32-3-512-512") == std::pair(64, 64));
+  // 16 tiles: 288 blocks are too few, but there are no more.
+  CHECK(block("14-1-3-512-512") == std::pair(64, 16));
   // 144 are enough for 36 SMs, and not for 37.
   gpus::GpuLimits smaller = h200();
   smaller.sms = 36;
   CHECK(block("7-32-3-512-512", smaller) == std::pair(128, 128));
   smaller.sms = 37;
   CHECK(block("7-32-3-512-512", smaller) == std::pair(64, 128));
-  // 128 x 128 take 64 KB on chip, 64 x 128 take 48, 64 x 64 take 32.
+  // 128 x 128 take 64 KB on chip, 64 x 128 take 48, 64 x 16 take 20.
   gpus::GpuLimits narrow = h200();
   narrow.shared_per_block = 48 << 10;
   CHECK(block("14-128-3-512-512", narrow) == std::pair(64, 128));
-  narrow.shared_per_block = (32 << 10) - 1;
+  narrow.shared_per_block = (20 << 10) - 1;
   CHECK_THAT(plan_winograd_apart(layer("14-128-3-512-512"), narrow).refusal,
-             contains("a block needs 32768 bytes of shared memory"));
+             contains("a block needs 20480 bytes of shared memory"));
 }

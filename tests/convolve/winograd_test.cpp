@@ -1,5 +1,6 @@
 #include "common/convolve/winograd/winograd.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,8 +73,7 @@ TEST_CASE("winograd: trials reach all lines, and traffic is as predicted") {
   Conv2dStage all = of({convolve::winograd(2), convolve::winograd(4), convolve::winograd_apart()});
   test::require_traffic(all, test::tiled_layers());
   // Small layers get the smallest blocks of products.
-  all.variants.push_back(convolve::winograd_apart(convolve::kMostTemporaries, 0));
-  all.variants.back().name = "winograd_apart_large";
+  all.variants.push_back(convolve::winograd_apart_of_each_shape().front());
   test::require_trials_of_all_lines(all, "common/convolve/winograd/");
 }
 
@@ -112,16 +112,23 @@ TEST_CASE("winograd: the cost of a layer, by hand") {
   CHECK(cost.barriers == 3 + 2 + 1);
 }
 
+TEST_CASE("winograd: in three kernels, every block is right and as predicted", "[all]") {
+  Conv2dStage searched = of({});
+  searched.variants = convolve::winograd_apart_of_each_shape();
+  CHECK(searched.variants.size() == 3 * 6);
+  test::require_traffic(
+      searched,
+      {conv::ConvLayer(
+           {.C = 35, .H = 9, .W = 14, .K = 66, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}),
+       conv::ConvLayer({.N = 2, .C = 5, .H = 11, .W = 12, .K = 33, .R = 4, .S = 4})});
+}
+
 TEST_CASE("winograd: in three kernels, slice by slice", "[all]") {
   using convolve::winograd_apart;
   Conv2dStage sliced = of({});
   // 41 and 66 channels of 3 x 5 tiles, and 35 and 65 of 4 x 5: one image at a time; of 17 and 40 both.
   sliced.variants = {winograd_apart(80'000)};
   test::require_traffic(sliced, test::tiled_layers());
-  for (int block = 0; block < 2; ++block) {
-    sliced.variants = {winograd_apart(convolve::kMostTemporaries, block)};
-    test::require_traffic(sliced, test::tiled_layers());
-  }
   sliced.variants = {winograd_apart(100'000)};
   test::require_traffic(sliced, strided_layers());
 
@@ -129,38 +136,49 @@ TEST_CASE("winograd: in three kernels, slice by slice", "[all]") {
   const conv::ConvLayer layer(
       {.C = 4, .H = 8, .W = 8, .K = 32, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
   const auto cost = test::predict(of({winograd_apart()}), "winograd_apart", layer);
-  // Of a patch all but the ghost cells, each cell a request for all four tiles. Then the products read a row of 32
-  // filters (8 lanes) and of 4 tiles (one lane) of each channel, in rows of 16 lanes; then the sums.
-  const std::uint64_t patches = 4 * 36, filters = 36 * 4 / 2, tiles = 36 * 4 / 2, sums = 36 * 32;
+  // Of a patch all but the ghost cells, each cell a request for all four tiles. Then blocks of 64 filters and 16 tiles
+  // read a row of 32 filters (8 lanes of 16) and of 4 tiles (one of 4) of each channel; then the sums.
+  const std::uint64_t patches = 4 * 36, filters = 36 * 4 / 2, tiles = 36, sums = 36 * 32;
   CHECK(cost.global_load_requests == patches + filters + tiles + sums);
-  CHECK(cost.global_store_requests == 36 * 4 + 36 * 8 + 32 * 4);
+  // Of the products 32 filters, four a lane.
+  CHECK(cost.global_store_requests == 36 * 4 + 36 * 4 + 32 * 4);
   CHECK(cost.barriers == 36);
 }
 
 TEST_CASE("winograd: the dispatcher has every shape with every number of parts") {
   using namespace convolve;
   const gpus::GpuLimits h200 = gpus::limits_of(gpus::built_in_gpu("h200"));
-  auto contenders = winograd_contenders();
-  REQUIRE(contenders.size() == 4 * static_cast<std::size_t>(kWinogradShapeCount) + 1);
+  const auto contenders = winograd_contenders();
+  REQUIRE(contenders.size() ==
+          static_cast<std::size_t>(4 * kWinogradShapeCount + 3 * kApartBlockCount));
+  const auto apart = [&](const char* name, const char* label) {
+    const auto its = std::find_if(contenders.begin(), contenders.end(),
+                                  [&](const Contender& one) { return one.variant == name; });
+    REQUIRE(its != contenders.end());
+    const Offer offer = its->offer(conv::parse_label(label), h200);
+    REQUIRE(offer.refusal.empty());
+    return offer.work;
+  };
   // In three kernels: 36 frequencies. 70 filters are two blocks of 64, two images of 4 x 4 tiles are one.
-  const convolve::LaunchWork apart =
-      contenders.back().offer(conv::parse_label("14-2-3-70-64"), h200).work;
-  CHECK(contenders.back().variant == "winograd_apart");
-  CHECK(apart.launches == 3);
-  CHECK(apart.blocks == 2 * 36);
-  CHECK(apart.resident == 8);
-  CHECK(apart.steps == 2);
-  CHECK(apart.cluster == 1);
-  contenders.pop_back();
-  for (const convolve::Contender& contender : contenders) {
+  const LaunchWork large = apart("winograd_apart_4x4_64x64", "14-2-3-70-64");
+  CHECK(large.launches == 3);
+  CHECK(large.blocks == 2 * 36);
+  CHECK(large.resident == 5);
+  CHECK(large.steps == 2);
+  CHECK(large.cluster == 1);
+  // 7 x 7 tiles an image, 100 with what fills them up, are seven blocks of 16; of 16 frequencies.
+  CHECK(apart("winograd_apart_2x2_64x16", "14-2-3-70-64").blocks == 2 * 7 * 16);
+  CHECK(apart("winograd_apart_3x3_32x64", "14-2-4-70-64").blocks == 3 * 1 * 36);
+  for (const Contender& contender : contenders) {
+    if (contender.variant.find("apart") != std::string::npos) continue;
     INFO(contender.variant);
     // 64 channels are 8 chunks or more.
     const char* const label =
         contender.variant.find("5x5") == std::string::npos ? "14-2-3-70-64" : "14-2-5-70-64";
-    const convolve::Offer offer = contender.offer(conv::parse_label(label), h200);
+    const Offer offer = contender.offer(conv::parse_label(label), h200);
     REQUIRE(offer.refusal.empty());
     CHECK_FALSE(contender.offer(conv::parse_label("14-2-1-70-64"), h200).refusal.empty());
-    const convolve::LaunchWork& work = offer.work;
+    const LaunchWork& work = offer.work;
     const char parts = contender.variant.back();
     CHECK(work.cluster == parts - '0');
     CHECK(work.steps * work.cluster >= 8);

@@ -48,30 +48,33 @@ class ApartWalk {
   }
 
   // Blocks of filters and tiles, and for each chunk what its threads bring, four floats each; then each lane reads eight
-  // filters and eight tiles for every channel of the chunk.
+  // or four filters and as many tiles for every channel of the chunk.
   void products(Tally& tally) const {
     const std::int64_t C = division_.channels, K = layer_.K();
-    const std::int64_t filters = kApartBlocks[division_.block].filters;
-    const std::int64_t columns = kApartBlocks[division_.block].tiles;
+    const ApartBlock& block = kApartBlocks[division_.block];
+    const std::int64_t filters = block.filters, columns = block.tiles, threads = block.threads();
     const std::int64_t groups = quotient_up(K, filters), tiles = quotient_up(pitch_, columns);
-    const std::int64_t blocks = groups * tiles * frequencies_, threads = filters * columns / 64;
+    const std::int64_t blocks = groups * tiles * frequencies_;
     const std::int64_t chunks = quotient_up(C, kApartChannels);
-    tally.launch(blocks, threads, 2 * kApartChannels * (filters + columns) * 4);
+    tally.launch(blocks, threads, block.shared_bytes());
     tally.barriers(blocks * chunks);
     rows(tally, filters, division_.filter_pitch, groups, tiles);
     rows(tally, columns, pitch_, tiles, groups);
     const Cells warp{0, kWarpSize};
-    const std::int64_t reads = blocks * (threads / kWarpSize) * chunks * kApartChannels * 2;
-    tally.shared_load(wide_lanes(kQuad, warp, [&](std::int64_t l) { return few(l); }), reads);
-    tally.shared_load(wide_lanes(kQuad, warp, [&](std::int64_t l) { return many(l); }), reads);
-    // Four filters apart, of lanes with eight runs of tiles: 32 filters and 64 tiles of a warp.
-    for (std::int64_t first = 0; first < groups * filters; first += 32) {
-      for (std::int64_t t = 0; t < tiles * columns; t += 32) {
-        for (std::int64_t i = 0; i < 8; ++i) {
+    // Lanes with four filters each, and with four tiles: 8 x 4 of them, or 4 x 8.
+    const bool many_tiles = columns >= 32;
+    const auto filter = [&](std::int64_t l) { return many_tiles ? few(l) : many(l); };
+    const auto tile = [&](std::int64_t l) { return many_tiles ? many(l) : few(l); };
+    const std::int64_t reads = blocks * (threads / kWarpSize) * chunks * kApartChannels;
+    tally.shared_load(wide_lanes(kQuad, warp, filter), reads * (block.rows / kQuad));
+    tally.shared_load(wide_lanes(kQuad, warp, tile), reads * (block.columns / kQuad));
+    const std::int64_t down = kQuad * (many_tiles ? 4 : 8), across = kQuad * (many_tiles ? 8 : 4);
+    for (std::int64_t first = 0; first < groups * filters; first += down) {
+      for (std::int64_t t = 0; t < tiles * columns; t += across) {
+        for (std::int64_t i = 0; i < kQuad; ++i) {
           tally.store(wide_lanes(kQuad, warp,
                                  [&](std::int64_t l) {
-                                   const std::int64_t k = first + few(l) + i % 4 + i / 4 * 16;
-                                   const std::int64_t at = t + many(l);
+                                   const std::int64_t k = first + filter(l) + i, at = t + tile(l);
                                    return k < K && at < pitch_ ? k * pitch_ + at : kNoCell;
                                  }),
                       every(K * pitch_, frequencies_));

@@ -47,27 +47,34 @@ struct WinogradDivision {
   Divisor parts;                     // of the chunks: the blocks of a cluster
 };
 
-// Winograd's method in three kernels, with what is between them in memory.
+// Winograd's method in three kernels, with what is between them in memory. Of the shapes for as many taps the one with more
+// outputs comes first: it multiplies less; the other one reads fewer filters, which counts where tiles are few.
 struct ApartShape {
   int outputs, taps;
 
   constexpr int cells() const { return outputs + taps - 1; }
   constexpr int frequencies() const { return cells() * cells(); }
 };
-constexpr ApartShape kApartShapes[] = {{4, 3}, {2, 5}, {3, 4}};
-// Of the products: channels that come on chip together, a chunk; and the blocks, filters x tiles, of which a thread has 8
-// x 8. A large block reads less for each product; small ones waste less, and there are more of them.
+constexpr ApartShape kApartShapes[] = {{4, 3}, {2, 5}, {3, 4}, {2, 3}};
+// Of the products: channels that come on chip together, a chunk; and the blocks, filters x tiles, of which a thread has
+// rows x columns. A large block reads less for each product; small ones waste less, and there are more of them.
 constexpr int kApartChannels = 32;
 struct ApartBlock {
   int filters, tiles;
+  int rows, columns;  // 8 or 4
 
-  constexpr int threads() const { return filters * tiles / 64; }
+  constexpr int threads() const { return filters * tiles / (rows * columns); }
   constexpr int shared_bytes() const { return 2 * kApartChannels * (filters + tiles) * 4; }
-  constexpr int resident() const { return 512 / threads(); }  // their registers are what is left
+  // Registers let an SM have so many threads: 128 of each, 102 or 85.
+  constexpr int resident() const {
+    return (rows * columns == 64 ? 512 : rows * columns == 32 ? 640 : 768) / threads();
+  }
 };
-constexpr ApartBlock kApartBlocks[] = {{128, 128}, {64, 128}, {64, 64}};
-// The one that suits the layer, and not a certain one of them.
-constexpr int kBestBlock = -1;
+constexpr ApartBlock kApartBlocks[] = {{128, 128, 8, 8}, {64, 128, 8, 8}, {64, 64, 8, 4},
+                                       {64, 32, 4, 4},   {32, 64, 4, 4},  {64, 16, 4, 4}};
+constexpr int kApartBlockCount = sizeof kApartBlocks / sizeof kApartBlocks[0];
+// The block that suits the layer and the shape with most outputs, and not certain ones of them.
+constexpr int kBestBlock = -1, kMostOutputs = 0;
 
 // With strides a filter meets every other cell only. So a map is taken for stride_h * stride_w smaller ones, its phases,
 // and a filter likewise, and all strides are 1: 5 x 5 taps with stride 2 are 3 x 3 of four times as many channels.

@@ -95,7 +95,7 @@ __global__ void pack_apart_kernel(const float* filters,  // [K][C][R][S]
 
 int pack_winograd_apart(const float* filters, float* packed, const LayerNumbers& layer,
                         const ApartDivision& division) {
-  return dispatch<0, 1, 2>(division.shape, [&](auto shape) {
+  return dispatch<0, 1, 2, 3>(division.shape, [&](auto shape) {
     const int blocks = ((division.filter_pitch - 1) / kWarpSize + 1) * division.channels;
     pack_apart_kernel<shape.value><<<blocks, kWarpSize>>>(filters, packed, layer, division);
     return static_cast<int>(cudaGetLastError());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 
 #include "common/conv/limits.hpp"
@@ -21,7 +22,7 @@ int apart_block(std::int64_t filters, std::int64_t tiles, std::int64_t frequenci
                 const gpus::GpuLimits& gpu) {
   constexpr double kHalf = 1.03;
   const std::int64_t enough = std::int64_t{4} * gpu.sms;
-  constexpr int kSmallest = static_cast<int>(std::size(kApartBlocks)) - 1;
+  constexpr int kSmallest = kApartBlockCount - 1;
   int best = kSmallest;
   double least = 0, factor = 1;
   for (int i = 0; i <= kSmallest; ++i, factor *= kHalf) {
@@ -144,17 +145,27 @@ WinogradPlan plan_winograd(const conv::ConvLayer& layer, int outputs, const gpus
 }
 
 ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu,
-                              std::int64_t most_floats, int block) {
+                              std::int64_t most_floats, int block, int outputs) {
   ApartPlan plan;
   ApartDivision& d = plan.division;
   const std::int64_t taps = quotient_up(layer.R(), layer.stride_h());  // of a phase
   const auto* const found =
       std::find_if(std::begin(kApartShapes), std::end(kApartShapes), [&](const ApartShape& shape) {
-        return shape.taps == taps && shape.taps == quotient_up(layer.S(), layer.stride_w());
+        return shape.taps == taps && shape.taps == quotient_up(layer.S(), layer.stride_w()) &&
+               (outputs == kMostOutputs || outputs == shape.outputs);
       });
   if (found == std::end(kApartShapes)) {
+    // Which those are.
+    std::set<int> its;
+    for (const ApartShape& shape : kApartShapes) {
+      if (outputs == kMostOutputs || outputs == shape.outputs) its.insert(shape.taps);
+    }
+    std::string list;
+    for (const int one : its) {
+      list += (list.empty() ? "" : one == *its.rbegin() ? " or " : ", ") + std::to_string(one);
+    }
     plan.refusal =
-        "it is made for filters of 3, 4 or 5 strides, rounded up, as many down as across";
+        "it is made for filters of " + list + " strides, rounded up, as many down as across";
     return plan;
   }
   const ApartShape& s = *found;
@@ -192,6 +203,13 @@ ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimit
     plan.refusal = no_room(bytes, gpu);
   }
   return plan;
+}
+
+std::string apart_name(int outputs, int block) {
+  const std::string side = std::to_string(outputs);
+  const ApartBlock& its = kApartBlocks[block];
+  return "winograd_apart_" + side + "x" + side + "_" + std::to_string(its.filters) + "x" +
+         std::to_string(its.tiles);
 }
 
 LaunchWork work_of(const conv::ConvLayer& layer, const WinogradPlan& plan) {

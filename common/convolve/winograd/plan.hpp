@@ -49,9 +49,13 @@ struct ApartPlan {
 
 /// Winograd's method in three kernels. Refuses filters that are not 3, 4 or 5 strides long, rounded up, as many down as
 /// across; more transformed filters than an array can have; an image whose temporaries are more than `most_floats`; and a
-/// GPU without room for a block.
+/// GPU without room for a block. With `outputs` also filters for which no shape has so many.
 ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu,
-                              std::int64_t most_floats = kMostTemporaries, int block = kBestBlock);
+                              std::int64_t most_floats = kMostTemporaries, int block = kBestBlock,
+                              int outputs = kMostOutputs);
+
+/// "winograd_apart_4x4_64x32": outputs of a tile, filters and tiles of a block of kApartBlocks.
+std::string apart_name(int outputs, int block);
 
 /// How much work a GPU has with a plan, or one in three kernels. Steps are chunks.
 LaunchWork work_of(const conv::ConvLayer& layer, const WinogradPlan& plan);

@@ -93,9 +93,13 @@ std::vector<Conv2dVariant> winograd_of_each_shape() {
   return all;
 }
 
-Conv2dVariant winograd_apart(std::int64_t most_floats, int block) {
+namespace {
+
+// `plan_on` as plan_winograd_apart.
+template <class Plan>
+Conv2dVariant apart_variant(const std::string& name, Plan plan_on) {
   Conv2dVariant variant;
-  variant.name = "winograd_apart";
+  variant.name = name;
   variant.source = "common/convolve/winograd/winograd_apart.cu";
   variant.description = "tuned: Winograd's method in three kernels: filters of 3 to 5 strides";
   variant.plans = true;
@@ -105,9 +109,6 @@ Conv2dVariant winograd_apart(std::int64_t most_floats, int block) {
   variant.adds_bias = true;
   variant.tiles = [](const ConvLayer&) {
     return std::vector<TileSizes>{{.C = kApartChannels, .K = 64, .P = 4, .Q = 4}};
-  };
-  const auto plan_on = [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-    return plan_winograd_apart(layer, gpu, most_floats, block);
   };
   variant.prepare = planned(
       plan_on, [](const ConvLayer& layer, const ApartPlan& plan, Prepared<ConvLayer>& made) {
@@ -128,6 +129,36 @@ Conv2dVariant winograd_apart(std::int64_t most_floats, int block) {
   return variant;
 }
 
+// Calls use(outputs, block) for each of the search.
+template <class Use>
+void for_each_apart(Use use) {
+  for (const int outputs : {4, 3, 2}) {
+    for (int block = 0; block < kApartBlockCount; ++block) use(outputs, block);
+  }
+}
+
+auto apart_plan(int outputs, int block) {
+  return [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+    return plan_winograd_apart(layer, gpu, kMostTemporaries, block, outputs);
+  };
+}
+
+}  // namespace
+
+Conv2dVariant winograd_apart(std::int64_t most_floats) {
+  return apart_variant("winograd_apart", [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+    return plan_winograd_apart(layer, gpu, most_floats);
+  });
+}
+
+std::vector<Conv2dVariant> winograd_apart_of_each_shape() {
+  std::vector<Conv2dVariant> all;
+  for_each_apart([&](int outputs, int block) {
+    all.push_back(apart_variant(apart_name(outputs, block), apart_plan(outputs, block)));
+  });
+  return all;
+}
+
 std::vector<Contender> winograd_contenders() {
   std::vector<Contender> all;
   for_each_shape([&](int shape, int parts) {
@@ -137,10 +168,14 @@ std::vector<Contender> winograd_contenders() {
            return offer_unless(plan.refusal, [&] { return work_of(layer, plan); });
          }});
   });
-  all.push_back({"winograd_apart", [](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-                   const auto plan = plan_winograd_apart(layer, gpu);
-                   return offer_unless(plan.refusal, [&] { return work_of(layer, plan); });
-                 }});
+  for_each_apart([&](int outputs, int block) {
+    const auto plan_on = apart_plan(outputs, block);
+    all.push_back(
+        {apart_name(outputs, block), [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+           const auto plan = plan_on(layer, gpu);
+           return offer_unless(plan.refusal, [&] { return work_of(layer, plan); });
+         }});
+  });
   return all;
 }
 

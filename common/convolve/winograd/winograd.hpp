@@ -17,10 +17,12 @@ Conv2dVariant winograd(int outputs);
 /// With every shape and 1, 2, 4 and 8 parts, whatever the layer.
 std::vector<Conv2dVariant> winograd_of_each_shape();
 
-/// In three kernels, with slices of so many floats of temporaries at most, and a block of kApartBlocks.
-Conv2dVariant winograd_apart(std::int64_t most_floats = kMostTemporaries, int block = kBestBlock);
+/// In three kernels, with slices of so many floats of temporaries at most.
+Conv2dVariant winograd_apart(std::int64_t most_floats = kMostTemporaries);
+/// With tiles of 4 x 4, 3 x 3 and 2 x 2 outputs, and every block of kApartBlocks.
+std::vector<Conv2dVariant> winograd_apart_of_each_shape();
 
-/// Every shape with every number of parts, and winograd_apart.
+/// All of both kinds.
 std::vector<Contender> winograd_contenders();
 
 }  // namespace halo::convolve

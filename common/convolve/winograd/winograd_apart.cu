@@ -5,8 +5,9 @@
 //            not exist are zero.
 // How        transformed inputs and sums go through memory. In one kernel all frequencies of a tile must be on chip
 //            together, so a block has only 16 or 32 tiles and reads shared memory once for five or six
-//            multiply-adds. Between kernels each frequency is a product of matrices by itself, with tiles as large
-//            as we like: 128 filters x 128 tiles per block, once for eight. And strides, which only the transforms see.
+//            multiply-adds. Between kernels each frequency is a product of matrices by itself, with blocks as large
+//            as we like, 128 filters x 128 tiles, once for eight; or where there are few tiles, as with one image,
+//            small enough for all SMs. And strides, which only the transforms see.
 // Must cost  36 floats for each tile of 16 outputs, written and read, of each channel and of each filter: 4.5
 //            times input and output. With few tiles that is a loss, and so it is with few channels; with many
 //            images and channels arithmetic takes longer than all that traffic.
@@ -77,7 +78,8 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
                     int C, int K, ApartDivision division, Divisor groups) {  // of filters
   constexpr ApartBlock kIs = kApartBlocks[kBlock];
   constexpr int kFilters = kIs.filters, kTiles = kIs.tiles, kChannels = kApartChannels;
-  constexpr int kProductThreads = kFilters * kTiles / 64;
+  constexpr int kRows = kIs.rows, kColumns = kIs.columns;
+  constexpr int kProductThreads = kFilters * kTiles / (kRows * kColumns);
   extern __shared__ float4 on_chip[];
   float* const weights = reinterpret_cast<float*>(on_chip);  // [2][kChannels][kFilters]
   float* const tiles = weights + 2 * kChannels * kFilters;   // [2][kChannels][kTiles]
@@ -122,15 +124,18 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
     tile_rows -= kChannels;
   };
 
-  // Of a warp's lanes 4 have filters and 8 have tiles beside each other, each 8 of both in two runs of four. Of
-  // eight neighbouring lanes only four (two) read different tiles (filters): a float4 for all lanes then takes two
+  // Of a warp's lanes 4 have filters and 8 have tiles beside each other (the other way round where a block has few
+  // tiles), in runs of four, one or two. Of eight neighbouring lanes only four (two) read different tiles (filters): a float4 for all lanes then takes two
   // passes, and four if all differ.
   const int many = lane % 2 + lane / 4 % 4 * 2, few = lane / 2 % 2 + lane / 16 * 2;
-  constexpr int kFilterRun = 4 * 4, kTileRun = 4 * 8;  // from a lane's first run to its second
-  const int own_filter = warp / (kTiles / 64) * (2 * kFilterRun) + 4 * few;
-  const int own_tile = warp % (kTiles / 64) * (2 * kTileRun) + 4 * many;
+  constexpr bool kManyTiles = kTiles >= 32;
+  // From a lane's first run to its second.
+  constexpr int kFilterRun = 4 * (kManyTiles ? 4 : 8), kTileRun = 4 * (kManyTiles ? 8 : 4);
+  constexpr int kAcross = kTiles / (kColumns / 4 * kTileRun);  // warps beside each other
+  const int own_filter = warp / kAcross * (kRows / 4 * kFilterRun) + 4 * (kManyTiles ? few : many);
+  const int own_tile = warp % kAcross * (kColumns / 4 * kTileRun) + 4 * (kManyTiles ? many : few);
 
-  float own[8][8] = {};
+  float own[kRows][kColumns] = {};
   const int chunks = (C - 1) / kChannels + 1;
   // The first filters depend on no launch: they are under way while the inputs are still transformed.
   copy_filters(0);
@@ -149,12 +154,15 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
     const float* const from_weights = weights + chunk % 2 * kChannels * kFilters + own_filter;
     const float* const from_tiles = tiles + chunk % 2 * kChannels * kTiles + own_tile;
     // What a lane multiplies next is read while it multiplies: in turns, so that no read is waited for.
-    float filter[2][8], tile[2][8];
+    float filter[2][kRows], tile[2][kColumns];
     const auto read = [&](int c, int turn) {
 #pragma unroll
-      for (int i = 0; i < 8; i += 4) {
+      for (int i = 0; i < kRows; i += 4) {
         *reinterpret_cast<float4*>(filter[turn % 2] + i) =
             *reinterpret_cast<const float4*>(from_weights + c * kFilters + i / 4 * kFilterRun);
+      }
+#pragma unroll
+      for (int i = 0; i < kColumns; i += 4) {
         *reinterpret_cast<float4*>(tile[turn % 2] + i) =
             *reinterpret_cast<const float4*>(from_tiles + c * kTiles + i / 4 * kTileRun);
       }
@@ -169,10 +177,10 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
           // Back and forth: then a multiply-add shares a factor with the one before at the turns,
           // too, and need not read it from the registers, of which it can read only two at once.
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {
+        for (int i = 0; i < kRows; ++i) {
 #pragma unroll
-          for (int step = 0; step < 8; ++step) {
-            const int j = i % 2 == 0 ? step : 7 - step;
+          for (int step = 0; step < kColumns; ++step) {
+            const int j = i % 2 == 0 ? step : kColumns - 1 - step;
             own[i][j] += filter[c % 2][i] * tile[c % 2][j];
           }
         }
@@ -182,10 +190,10 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
 
   float* const to = sums + static_cast<long long>(blockIdx.y) * K * division.tile_pitch;
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < kRows; ++i) {
     const int k = first_filter + own_filter + i % 4 + i / 4 * kFilterRun;
 #pragma unroll
-    for (int j = 0; j < 8; j += 4) {
+    for (int j = 0; j < kColumns; j += 4) {
       const int t = first_tile + own_tile + j / 4 * kTileRun;
       if (k < K && t < division.tile_pitch) {
         *reinterpret_cast<float4*>(to + k * division.tile_pitch + t) =
@@ -250,10 +258,10 @@ __global__ void __launch_bounds__(kThreads)
 
 int winograd_apart(const LayerCall& call, const ApartDivision& division) {
   const LayerNumbers& layer = call.layer;
-  return dispatch<0, 1, 2>(division.shape, [&](auto shape) {
+  return dispatch<0, 1, 2, 3>(division.shape, [&](auto shape) {
     using W = Apart<shape.value>;
     const ApartBlock block = kApartBlocks[division.block];
-    const auto products = dispatch<0, 1, 2>(
+    const auto products = dispatch<0, 1, 2, 3, 4, 5>(
         division.block, [](auto number) { return products_kernel<number.value>; });
     const int bytes = block.shared_bytes();
     cudaError_t status =

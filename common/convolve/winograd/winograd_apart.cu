@@ -125,8 +125,8 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
   };
 
   // Of a warp's lanes 4 have filters and 8 have tiles beside each other (the other way round where a block has few
-  // tiles), in runs of four, one or two. Of eight neighbouring lanes only four (two) read different tiles (filters): a float4 for all lanes then takes two
-  // passes, and four if all differ.
+  // tiles), in runs of four, one or two. Of eight neighbouring lanes only four (two) read different tiles (filters): a
+  // float4 for all lanes then takes two passes, and four if all differ.
   const int many = lane % 2 + lane / 4 % 4 * 2, few = lane / 2 % 2 + lane / 16 * 2;
   constexpr bool kManyTiles = kTiles >= 32;
   // From a lane's first run to its second.

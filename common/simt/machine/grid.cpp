@@ -14,8 +14,9 @@ namespace {
 // may still end.
 constexpr int kIdleRounds = 4;
 constexpr int kLongRounds = 64;
-// Of a block's warps, after which others have a turn: it may meet at its barrier again and again to wait for them.
-constexpr int kRoundsOfTurn = 1 << 12;
+// Of a block's warps, after which others have a turn: it may meet at its barrier again and again to wait for them. With
+// many more rounds in vain, orders are too many to work out; with fewer, more blocks are begun and not at their end.
+constexpr int kRoundsOfTurn = 1 << 9;
 
 Dim3 thread_of(const Dim3& threads, std::uint64_t linear) {
   return {static_cast<unsigned>(linear % threads.x),

@@ -30,7 +30,8 @@ void Checker::begin_launch(const Launch& launch) {
   order_matters_ = false;
   ++launch_number_;
   initialised_->is_parallel = launch.is_parallel;
-  if (next_owner_ > kMostOwners / 2 || pages_.is_full()) {
+  pages_.begin_launch();
+  if (next_owner_ > kMostOwners / 2) {
     pages_.clear();
     next_owner_ = 1;
   }

@@ -51,23 +51,27 @@ Pages::Page* Pages::make(std::size_t number) {
     is_full_ = true;
     return nullptr;
   }
-  if (made_.size() % kOfSlab == 0) {
+  if (made_.size() == slabs_.size() * kOfSlab) {
     // With so many they are of single accesses, far apart: then a large page is mostly zeros that nobody needs.
     constexpr std::size_t kBytes = kOfSlab * sizeof(Page);
     slabs_.push_back(slabs_.size() < kMostLarge ? large_zeros(kBytes) : zeros(kBytes));
   }
-  page = static_cast<Page*>(slabs_.back()) + made_.size() % kOfSlab;
+  page = static_cast<Page*>(slabs_[made_.size() / kOfSlab]) + made_.size() % kOfSlab;
   made_.push_back(number);
   directory_[number].store(page, std::memory_order_release);
   return page;
 }
 
-void Pages::clear() {
+void Pages::begin_launch() {
   for (const std::size_t number : made_) directory_[number] = nullptr;
-  for (void* const slab : slabs_) munmap(slab, kOfSlab * sizeof(Page));
   made_.clear();
-  slabs_.clear();
   is_full_ = false;
+}
+
+void Pages::clear() {
+  begin_launch();
+  for (void* const slab : slabs_) munmap(slab, kOfSlab * sizeof(Page));
+  slabs_.clear();
 }
 
 }  // namespace simt::checker

@@ -36,7 +36,10 @@ class Pages {
   /// Numbers of the pages that there are.
   const std::vector<std::size_t>& made() const { return made_; }
   const Page& number(std::size_t number) const { return *directory_[number].load(); }
-  /// Forgets everything. Nobody may hold a page.
+  /// A launch begins. What cells say of earlier ones counts no more: they serve again, for whatever address comes first,
+  /// and are still in the processor's caches. Nobody may hold a page.
+  void begin_launch();
+  /// The same, and all cells are zero.
   void clear();
   bool is_full() const { return is_full_; }
 

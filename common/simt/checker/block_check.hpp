@@ -56,12 +56,24 @@ struct BlockCheck::Word {
 };
 
 struct BlockCheck::Words {
-  std::deque<Word> all;
   std::size_t accesses = 0;  // to all of them
-  void clear() {
-    if (!all.empty()) all.clear();
-    accesses = 0;
+
+  Word& operator[](std::size_t i) { return all_[i]; }
+  std::size_t size() const { return size_; }
+  void add(const Word& word) {
+    if (size_ == all_.size()) all_.emplace_back();
+    all_[size_++] = word;
   }
+  /// Words have room for as many accesses as those before them had, unless they were very many.
+  void clear() {
+    constexpr std::size_t kMost = std::size_t{1} << 14;
+    if (all_.size() > kMost) all_.clear();
+    size_ = accesses = 0;
+  }
+
+ private:
+  std::deque<Word> all_;
+  std::size_t size_ = 0;
 };
 
 struct BlockCheck::Written {

@@ -19,9 +19,9 @@ Checker::Checker(std::uint64_t begin, std::size_t bytes, std::size_t most_bytes,
 Checker::~Checker() = default;
 
 void Checker::begin_launch(const Launch& launch) {
+  if (launch.shared_bytes != launch_.shared_bytes) spare_.clear();
   launch_ = launch;
   findings_.clear();
-  spare_.clear();
   words_->clear();
   variables_.clear();
   unfenced_.clear();
@@ -33,6 +33,7 @@ void Checker::begin_launch(const Launch& launch) {
   pages_.begin_launch();
   if (next_owner_ > kMostOwners / 2) {
     pages_.clear();
+    spare_.clear();
     next_owner_ = 1;
   }
   first_owner_ = next_owner_;
@@ -40,7 +41,8 @@ void Checker::begin_launch(const Launch& launch) {
 }
 
 std::vector<Finding> Checker::end_launch(const LineOf& line_of) {
-  spare_.clear();
+  constexpr std::size_t kMostSpare = 8;
+  if (spare_.size() > kMostSpare) spare_.resize(kMostSpare);
   return findings_.all(line_of);
 }
 
@@ -105,6 +107,7 @@ std::int32_t Checker::new_owner(std::uint64_t block) {
   if (next_owner_ >= kMostOwners) {
     // More blocks than the cells can tell apart: what the earlier ones did is forgotten.
     pages_.clear();
+    spare_.clear();
     blocks_.clear();
     first_owner_ = next_owner_ = 1;
   }

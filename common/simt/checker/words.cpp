@@ -159,7 +159,7 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   passing.is_updated = false;
   if (cells.owner[word] < 0) {
     if (cells.owner[word] == mark) {
-      its = &words.all[static_cast<std::size_t>(cells.write[word])];
+      its = &words[static_cast<std::size_t>(cells.write[word])];
       if (is_shared && is_alone) {
         // What lies before the barrier is done with.
         const bool is_own = &memory == this, have_met = its->meetings != memory.meetings_;
@@ -207,10 +207,10 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
     }
     return;
   }
-  if (words.all.size() < kMostWords) {
-    words.all.push_back(passing);
+  if (words.size() < kMostWords) {
+    words.add(passing);
     cells.owner[word] = mark;
-    cells.write[word] = static_cast<std::int32_t>(words.all.size() - 1);
+    cells.write[word] = static_cast<std::int32_t>(words.size() - 1);
     cells.read[word] = 0;
   } else if (is_usual) {
     // No room: the cell goes on with the last access.
@@ -265,7 +265,7 @@ bool BlockCheck::at_barrier(const Doing& doing) {
     const Cells& cells = storage.cells[group_of(address / 4 + i)];
     const std::size_t word = (address / 4 + i) % kCellWords;
     if (cells.owner[word] != kept_mark(doing.memory.id_)) return false;
-    its[i] = &storage.words.all[static_cast<std::size_t>(cells.write[word])];
+    its[i] = &storage.words[static_cast<std::size_t>(cells.write[word])];
     bool is_used = false;
     for (const Exact& one : its[i]->all) {
       const bool is_simple = one.act == Act::store ? comes_after_it(one) : is_strong(one);

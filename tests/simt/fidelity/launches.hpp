@@ -70,5 +70,8 @@ void reductions();
 void histograms_and_scans();
 void narrow_types();
 void library_kernels();
+void steps_of_a_product();
+void sorts_and_graphs();
+void layouts();
 
 }  // namespace fidelity

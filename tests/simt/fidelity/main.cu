@@ -11,4 +11,7 @@ int main() {
   fidelity::histograms_and_scans();
   fidelity::narrow_types();
   fidelity::library_kernels();
+  fidelity::steps_of_a_product();
+  fidelity::sorts_and_graphs();
+  fidelity::layouts();
 }

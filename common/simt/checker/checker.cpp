@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "common/simt/checker/block_check.hpp"
 
@@ -304,7 +305,21 @@ void BlockCheck::sync_warp(unsigned warp, std::uint32_t lanes, std::uint32_t liv
   storage_->unsettle();
 }
 
-void BlockCheck::meet(std::span<const std::uint32_t> lanes) {
+void BlockCheck::arrive_at(std::uint32_t number, unsigned warp, std::uint32_t lanes) {
+  const std::lock_guard lock(checker_.mutex_);
+  advance();
+  if (threads_.empty()) threads_.resize((checker_.launch_.threads + 31) / 32 * 32);
+  Order& order = checker_.order_;
+  Clock& all = arrived_[number];
+  all = order.with(all, {id_, warp * 32, since_, warp_since_[warp], now_, lanes});
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const unsigned thread = warp * 32 + static_cast<unsigned>(std::countr_zero(rest));
+    end_unfenced(thread, Scope::gpu);
+    all = order.join(all, threads_[thread].known);
+  }
+}
+
+void BlockCheck::meet(std::span<const std::uint32_t> lanes, std::optional<std::uint32_t> number) {
   const std::lock_guard lock(checker_.mutex_);
   advance();
   if (threads_.empty()) threads_.resize((checker_.launch_.threads + 31) / 32 * 32);
@@ -320,7 +335,7 @@ void BlockCheck::meet(std::span<const std::uint32_t> lanes) {
   for_each([&](const Thread& one) {
     end_unfenced(static_cast<unsigned>(&one - threads_.data()), Scope::gpu);
   });
-  Clock points = 0;
+  Clock points = number ? std::exchange(arrived_[*number], 0) : 0;
   for (unsigned warp = 0; warp < lanes.size(); ++warp) {
     if (lanes[warp] == 0) continue;
     points = order.with(points, {id_, warp * 32, since_, warp_since_[warp], now_, lanes[warp]});

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -134,8 +135,11 @@ class BlockCheck {
   void barrier();
   /// These lanes have met in a __syncwarp. `live` are those of the warp that have not ended.
   void sync_warp(unsigned warp, std::uint32_t lanes, std::uint32_t live);
-  /// These threads have met: of each warp the lanes.
-  void meet(std::span<const std::uint32_t> lanes);
+  /// These have arrived at a barrier of the block where others wait.
+  void arrive_at(std::uint32_t number, unsigned warp, std::uint32_t lanes);
+  /// These threads have met, of each warp the lanes; at a barrier behind those that have arrived there.
+  void meet(std::span<const std::uint32_t> lanes,
+            std::optional<std::uint32_t> number = std::nullopt);
   void fence(unsigned warp, std::uint32_t lanes, Scope scope);
   /// The same of an access to the shared memory of another block of the cluster.
   std::uint32_t access_of(BlockCheck& owner, const Access& access);
@@ -275,6 +279,7 @@ class BlockCheck {
     bool operator==(const Arrival&) const = default;
   };
   std::vector<Arrival> arrivals_;
+  std::array<Clock, 16> arrived_{};  // at each barrier of the block, by who does not wait there
   std::int32_t arrival_site_ = -1;
   bool is_apart_ = false;      // that barrier does not order simply all that was done before it
   std::int32_t meetings_ = 0;  // of the cluster, when it did

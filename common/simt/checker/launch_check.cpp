@@ -276,8 +276,9 @@ void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {
       gone = begin + static_cast<unsigned>(std::countr_zero(all & ~warp.live));
     }
   }
-  if (!are_all) {
-    check.meet(std::span(there).first(block.warps.size()));
+  // Those who did not wait may have ended since they arrived.
+  if (!are_all || block.barriers[number].arrived != 0) {
+    check.meet(std::span(there).first(block.warps.size()), number);
     return;
   }
   if (first != nullptr && looks_for_barriers_) {
@@ -386,6 +387,10 @@ void LaunchCheck::meaningless(const machine::Warp& warp, const machine::Step& st
                 warp.index * machine::kLanes + static_cast<unsigned>(std::countr_zero(rest)),
                 told.text, -1, {}, told.remedy);
   }
+}
+
+void LaunchCheck::arrived(const machine::Warp& warp, std::uint32_t number) {
+  check_of(*warp.block).arrive_at(number, warp.index, warp.active);
 }
 
 void LaunchCheck::warp_barrier(const machine::Warp& warp, std::uint32_t lanes) {

@@ -32,6 +32,7 @@ class LaunchCheck {
   void barrier(const machine::Block& block, std::uint32_t number);
   void cluster_arrival(const machine::Warp& warp, const machine::Step& step);
   void cluster_barrier(const machine::Cluster& cluster);
+  void arrived(const machine::Warp& warp, std::uint32_t number);
   void warp_barrier(const machine::Warp& warp, std::uint32_t lanes);
   void fence(const machine::Warp& warp, const machine::Step& step);
   void copied(const machine::Warp& warp, const machine::PendingCopy& copy);

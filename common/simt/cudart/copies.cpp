@@ -203,12 +203,44 @@ class Doing {
     }
   }
   void note_unwritten(const Side& from, const Extent& extent);
+  void note_overlap(const Side& to, const Side& from, const Extent& extent);
 
  private:
+  Finding finding(Hazard hazard, const std::string& array) const;
   const Issue& issue_;
   timeline::Operation operation_;
   std::vector<Finding> findings_;
 };
+
+Finding Doing::finding(Hazard hazard, const std::string& array) const {
+  const HostLine line = line_of_call(callers_of_runtime());
+  Finding its;
+  its.kind = hazard_name(hazard);
+  its.note = is_note(hazard);
+  its.file = line.file;
+  its.line = line.line;
+  its.array = array;
+  its.count = 1;
+  return its;
+}
+
+// CUDA leaves open what arrives then.
+void Doing::note_overlap(const Side& to, const Side& from, const Extent& extent) {
+  const Block* const block = block_at(from.pointer);
+  const std::uint64_t begin = address_of(from.pointer), other = address_of(to.pointer);
+  if (block == nullptr || extent.rows * extent.planes != 1 || begin == other ||
+      std::max(begin, other) - std::min(begin, other) >= extent.width ||
+      (settings().checks & kCheckBounds) == 0) {
+    return;
+  }
+  Finding its = finding(Hazard::invalid_copy, block->name());
+  its.message = std::string(issue_.name) + " copies " + std::to_string(extent.width) +
+                " bytes within " + its.array + ", from byte " +
+                std::to_string(begin - block->begin) + " to byte " +
+                std::to_string(other - block->begin) +
+                ": the two overlap, and what arrives is undefined. Copy by way of another array.";
+  findings_.push_back(std::move(its));
+}
 
 // What is copied to the host and nothing has written, but for the padding of structures: gaps of less than 16 bytes that
 // come again and again.
@@ -241,20 +273,13 @@ void Doing::note_unwritten(const Side& from, const Extent& extent) {
   }
   const bool may_be_padding = longest < 16 && (gaps > 1 || extent.width <= 32);
   if (unwritten == 0 || may_be_padding) return;
-  const HostLine line = line_of_call(callers_of_runtime());
-  Finding finding;
-  finding.kind = hazard_name(Hazard::unwritten_output);
-  finding.note = is_note(Hazard::unwritten_output);
-  finding.file = line.file;
-  finding.line = line.line;
-  finding.array = block->name();
-  finding.count = 1;
-  finding.message = std::string(issue_.name) + " copies " + std::to_string(unwritten) +
-                    " bytes of " + finding.array + " that nothing has written: bytes " +
-                    std::to_string(first) + " to " + std::to_string(next) +
-                    (gaps > 1 ? ", and others up to byte " + std::to_string(last) : "") + " of " +
-                    std::to_string(block->bytes) + ". " + advice(Hazard::unwritten_output);
-  findings_.push_back(std::move(finding));
+  Finding its = finding(Hazard::unwritten_output, block->name());
+  its.message = std::string(issue_.name) + " copies " + std::to_string(unwritten) + " bytes of " +
+                its.array + " that nothing has written: bytes " + std::to_string(first) + " to " +
+                std::to_string(next) +
+                (gaps > 1 ? ", and others up to byte " + std::to_string(last) : "") + " of " +
+                std::to_string(block->bytes) + ". " + advice(Hazard::unwritten_output);
+  findings_.push_back(std::move(its));
 }
 
 // Of a program that sees no device memory: whose bytes come from there and go to the host.
@@ -294,6 +319,7 @@ cudaError_t copy(const Issue& issue, const Side& to, const Side& from, const Ext
   Doing doing(issue);
   const bool arrives = is_of_host(to.pointer) && !is_of_host(from.pointer);
   if (arrives) doing.note_unwritten(from, extent);
+  doing.note_overlap(to, from, extent);
   for (std::size_t plane = 0; plane < extent.planes; ++plane) {
     for (std::size_t row = 0; row < extent.rows; ++row) {
       doing.touch(address_of(from, plane, row), extent.width, timeline::Touch::reads);

@@ -10,6 +10,7 @@
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/launches.hpp"
 #include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/streams.hpp"
 
 // A copy that is ready to be launched.
@@ -105,16 +106,74 @@ void set_conditions_for_launch(const Graph& graph) {
   }
 }
 
+// The streams of a launch whose nodes are no chain: nothing but its edges orders them. A node goes on where one that it
+// depends on has ended, if no other has yet.
+class Branches {
+ public:
+  Branches() : on_(number_of(nullptr)), before_(timeline::record(on_)) {}
+  ~Branches() {
+    for (const int its : all_) {
+      timeline::wait(on_, timeline::record(its));
+      timeline::destroy_stream(its);
+    }
+  }
+  Branches(const Branches&) = delete;
+  Branches& operator=(const Branches&) = delete;
+
+  int stream_of(const Node& node) {
+    int its = -1;
+    for (const Node* const other : node.dependencies) {
+      if (its < 0 && ends_.contains(other)) its = ends_.extract(other).mapped();
+    }
+    if (its < 0) {
+      its = timeline::create_stream(true);
+      timeline::wait(its, before_);
+      all_.push_back(its);
+    }
+    for (const Node* const other : node.dependencies) timeline::wait(its, done_.at(other));
+    return its;
+  }
+  void end(const Node& node, int stream) {
+    ends_[&node] = stream;
+    done_[&node] = timeline::record(stream);
+  }
+
+ private:
+  int on_;
+  timeline::Clock before_;
+  std::vector<int> all_;
+  std::map<const Node*, int> ends_;  // where nothing goes on yet
+  std::map<const Node*, timeline::Clock> done_;
+};
+
+bool is_chain(const std::vector<Node*>& order) {
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const std::vector<Node*>& before = order[i]->dependencies;
+    if (std::find(before.begin(), before.end(), order[i - 1]) == before.end()) return false;
+  }
+  return true;
+}
+
+cudaError_t run(const Node& node) {
+  if (!node.is_enabled) return cudaSuccess;
+  if (node.child != nullptr) return run(*node.child);
+  if (node.type == cudaGraphNodeTypeConditional) return run_conditional(node);
+  return node.work ? node.work() : cudaSuccess;
+}
+
 cudaError_t run(const Graph& graph) {
-  for (const Node* const node : in_order(graph)) {
-    if (!node->is_enabled) continue;
+  const std::vector<Node*> order = in_order(graph);
+  std::optional<Branches> branches;
+  if (!is_recording() && !is_chain(order)) branches.emplace();
+  for (const Node* const node : order) {
     cudaError_t error = cudaSuccess;
-    if (node->child != nullptr) {
-      error = run(*node->child);
-    } else if (node->type == cudaGraphNodeTypeConditional) {
-      error = run_conditional(*node);
-    } else if (node->work) {
-      error = node->work();
+    if (branches) {
+      const int stream = branches->stream_of(*node);
+      const GraphOnStream on(stream);
+      error = run(*node);
+      branches->end(*node, stream);
+    } else {
+      error = run(*node);
     }
     if (error != cudaSuccess) return error;
     if (spoilt() != cudaSuccess) return cudaSuccess;  // the calls after this one answer it

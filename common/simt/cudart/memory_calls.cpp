@@ -44,7 +44,17 @@ cudaError_t allocate_for(void** pointer, std::size_t bytes, MemoryKind kind) {
 
 // Of a graph that is being captured, a node.
 cudaError_t allocate_on(cudaStream_t stream, void** pointer, std::size_t bytes) {
-  if (!is_captured(stream)) return allocate_in_order(pointer, bytes, MemoryKind::device);
+  if (!is_captured(stream)) {
+    const cudaError_t error = allocate_in_order(pointer, bytes, MemoryKind::device);
+    if (error == cudaSuccess && !is_recording() && *pointer != nullptr) {
+      // Who uses the memory on another stream must come after that. Nothing can have come before.
+      timeline::Operation operation(number_of(stream), "cudaMallocAsync");
+      if (operation.remembers()) {
+        operation.touch(reinterpret_cast<std::uint64_t>(*pointer), bytes, timeline::Touch::writes);
+      }
+    }
+    return error;
+  }
   const cudaError_t error = allocate_in_order(pointer, bytes, MemoryKind::graph);
   if (error != cudaSuccess) return error;
   const auto take = [taken = *pointer] {

@@ -503,6 +503,10 @@ void Watch::cluster_barrier(const machine::Cluster& cluster) {
   for (const auto& block : cluster.blocks) at(-1).barriers += block->live() != 0 ? 1 : 0;
 }
 
+void Watch::arrived(const machine::Warp& warp, std::uint32_t number) {
+  if (check_) check_->arrived(warp, number);
+}
+
 void Watch::warp_barrier(const machine::Warp& warp, std::uint32_t lanes) {
   if (check_) check_->warp_barrier(warp, lanes);
   if (const auto its = have_waited_.find(&warp); its != have_waited_.end()) {

@@ -44,6 +44,7 @@ class Watch : public machine::Observer {
   void barrier(const machine::Block& block, std::uint32_t number) override;
   void cluster_arrival(const machine::Warp& warp, const machine::Step& step) override;
   void cluster_barrier(const machine::Cluster& cluster) override;
+  void arrived(const machine::Warp& warp, std::uint32_t number) override;
   void warp_barrier(const machine::Warp& warp, std::uint32_t lanes) override;
   void fence(const machine::Warp& warp, const machine::Step& step) override;
   void launches_waited(const machine::Warp& warp) override;

@@ -111,6 +111,7 @@ const Step* sync_block(const Step* step, Warp& warp) {
 }
 const Step* arrive_block(const Step* step, Warp& warp) {
   const Named its = named_by(step, warp);
+  warp.block->grid->observer->arrived(warp, its.number);
   // A warp counts as a whole (9.7.13.1).
   warp.block->barriers[its.number].arrived += kLanes;
   warp.advanced = true;

@@ -104,6 +104,8 @@ class Observer {
   virtual void fault(const WarpAccess& access, int lane, const std::string& what) = 0;
   /// All that a barrier of the block waits for have come, and none has gone on.
   virtual void barrier(const Block& block, std::uint32_t number) = 0;
+  /// The warp has arrived at a barrier of the block, and does not wait there (bar.arrive).
+  virtual void arrived(const Warp&, std::uint32_t /*number*/) {}
   /// These lanes have passed a __syncwarp together.
   virtual void warp_barrier(const Warp&, std::uint32_t /*lanes*/) {}
   /// The warp's active lanes arrive at the barrier of the cluster.

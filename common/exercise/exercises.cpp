@@ -117,7 +117,10 @@ std::string Exercise::begin() const {
   make(start, source());
   make(folder / "start_predictions.txt", predictions());
   make(folder / "start_answers.md", answers());
-  return made.empty() ? "" : "made for you to edit: " + made + "\n";
+  if (made.empty()) return "";
+  const bool has_task = fs::exists(folder / "README.md");
+  return "made for you to edit: " + made + (has_task ? "; the task: README.md beside it" : "") +
+         "\n";
 }
 
 bool Exercise::has_solution() const { return kernels_in(solutions_of(folder) / name).size() == 1; }

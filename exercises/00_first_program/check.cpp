@@ -403,7 +403,8 @@ Judged is_right(const Problem& problem, const Ended& ended) {
   const auto n = static_cast<std::size_t>(problem.n);
   if (lines.size() != n) {
     return wrong("OUTPUT has " + with_commas(static_cast<std::int64_t>(lines.size())) +
-                 " lines, should have " + with_commas(problem.n));
+                 (lines.size() == 1 ? " line" : " lines") + ", should have " +
+                 with_commas(problem.n));
   }
   const double a = std::strtof(problem.a.c_str(), nullptr);
   for (std::size_t line = 0; line < n; ++line) {

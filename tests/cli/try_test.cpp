@@ -374,6 +374,11 @@ TEST_CASE_METHOD(TryFixture,
   CHECK(first.err ==
         "made for you to edit: exercises/04_tile_and_halo/tile_and_halo.cu, predictions.txt\n");
   CHECK(read_file(source) == read_file(course.file(kTile, "start.cu")));
+  fs::remove(source);
+  write_text(course.file(kTile, "README.md"), "# The task\n");
+  CHECK(course.halo({"try", "04"}).err ==
+        "made for you to edit: exercises/04_tile_and_halo/tile_and_halo.cu; the task: README.md "
+        "beside it\n");
   CHECK(read_file(predictions) == read_file(course.file(kTile, "start_predictions.txt")));
   CHECK(read_file(course.file(kTile, "answers.md")) == "mine");
   write_text(source, "RIGHT");

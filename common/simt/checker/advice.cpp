@@ -332,6 +332,7 @@ std::string advice(const Outside& outside, const std::string& maker) {
         (outside.size == 0 ? "no" : std::to_string(outside.size) + " bytes of") +
         " dynamic shared memory, and this kernel touches at least " + std::to_string(outside.end) +
         (outside.size == 0 ? " bytes" : "");
+    if (outside.size == 0) return "T" + asked + ": give it a third argument, in bytes.";
     if (outside.is_in_elements()) {
       return "Bytes or elements? T" + asked + ", which are " + used +
              " elements: its third argument is in bytes, so sizeof is missing.";

@@ -236,9 +236,9 @@ void ask_predictions(const Exercise& exercise, const ExerciseRecord& record) {
   };
   const auto open = std::count_if(predictions.lines.begin(), predictions.lines.end(), is_open);
   if (open == 0) return;
-  const std::string opening = "The task is README.md beside " + origin +
-                              ". Before the first run, predict. Your first answer counts; Enter "
-                              "leaves a question for later.";
+  std::fprintf(stderr, "The task: %s\n", exercise.path_of(exercise.folder / "README.md").c_str());
+  const std::string opening = "Before the first run, predict (" + origin +
+                              "). Your first answer counts; Enter leaves a question for later.";
   std::fprintf(stderr, "%s\n", wrapped(opening, shown, "").c_str());
   int asked = 0;
   for (const Predictions::Line& line : predictions.lines) {

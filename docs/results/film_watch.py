@@ -55,7 +55,7 @@ class Film:
     def show(self, title, seconds=None):
         text = self.text.decode(errors="replace").split("\x1b[2J")[-1]
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r", "").strip("\n")
-        text = text[max(text.find("The task is README.md"), 0):]  # what the set-up said is no screen
+        text = text[max(text.find("The task: "), 0):]  # what the set-up said is no screen
         waited = "" if seconds is None else f", {seconds:.1f} s later"
         self.screens.append(f"---- {title}{waited}\n\n{text}\n")
         self.text = b""

@@ -110,12 +110,16 @@ TEST_CASE_METHOD(WatchFixture, "watch: an exercise's files are made when it begi
   fs::remove(source);
   fs::remove(second);
   Background watching(command());
-  REQUIRE(watching.says("made for you to edit: exercises/04_tile_and_halo/tile_and_halo.cu\n"));
+  REQUIRE(
+      watching.says("made for you to edit: exercises/04_tile_and_halo/tile_and_halo.cu; "
+                    "the task: README.md beside it\n"));
   REQUIRE(watching.says("FAIL  short signals"));
   CHECK(read_file(source) == read_file(course.file(kTile, "start.cu")));
   CHECK_FALSE(fs::exists(second));
   write_text(source, "RIGHT");
-  REQUIRE(watching.says("made for you to edit: exercises/05_shuffles/shuffles.cu\n"));
+  REQUIRE(
+      watching.says("made for you to edit: exercises/05_shuffles/shuffles.cu; the "
+                    "task: README.md beside it\n"));
   REQUIRE(watching.says("FAIL  short signals"));
   CHECK(read_file(second) == read_file(course.file("05_shuffles", "start.cu")));
 }

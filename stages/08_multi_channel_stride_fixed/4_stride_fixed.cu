@@ -15,7 +15,7 @@
 #include <cuda_pipeline.h>
 
 #include "common/harness/async_copy.h"
-#include "stages/08_multi_channel_stride_fixed/block.cuh"
+#include "stages/08_multi_channel_stride_fixed/ring.cuh"
 
 namespace halo::multi_channel_stride_fixed {
 
@@ -72,23 +72,8 @@ __global__ void __launch_bounds__(1024)
       }
       // [/doc:rounds]
       // A line that the segment before straddles is here already: only what lies beyond it is new.
-      const int last = next + next_count - 1;
-      const int next_lines = last / (layer.R * layer.S) * block.channel_lines +
-                             last % (layer.R * layer.S) / layer.S +
-                             (block.tile_rows - 1) * layer.stride_h + 1;
-      const int start = lines % block.ring * block.line;
-      for (int i = thread; i < (next_lines - lines) * block.line; i += threads) {
-        const int line = lines + i / block.line;
-        const int c = line / block.channel_lines;
-        const int h = corner.p * layer.stride_h - layer.padding_h + line % block.channel_lines;
-        const int w = corner.q * layer.stride_w - layer.padding_w + i % block.line;
-        const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;  // else zero
-        const float* from =
-            exists ? input + ((corner.n * layer.C + c) * layer.H + h) * layer.W + w : input;
-        int at = start + i;
-        if (at >= block.ring * block.line) at -= block.ring * block.line;
-        copy_or_zero_async<4>(ring + at, from, exists);
-      }
+      const int next_lines = end_of_lines(layer, block, next + next_count - 1);
+      copy_lines(ring, input, layer, block, corner, lines, next_lines, thread, threads);
       // [doc:multiply]
       __pipeline_commit();
       lines = next_lines;

@@ -1,6 +1,5 @@
 // Stage 08: which outputs a block and a thread have, and how a thread computes them from what is on chip.
-// That is the same in all four kernels; they differ in what stays on chip and what passes by,
-// and each shows its copies itself.
+// That is the same in all four kernels; they differ in what stays on chip and what passes by.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -72,9 +72,8 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
   line.flag("--own-inputs", options.own_inputs,
             "the inputs of the student's own copy: ./halo pack student --roster");
   line.option("--format", "FORMAT", options.format, any_of(grader::result_formats()));
-  line.option(
-      "--output", "FILE", options.output,
-      "where the result goes, until it is there one without points; default: standard output");
+  line.option("--output", "FILE", options.output,
+              "where the result goes (until then, one without points); default: standard output");
   line.option("--feedback", "LEVEL", options.feedback,
               "full, kind or score: what the student learns; default: as the assignment says");
   line.option(

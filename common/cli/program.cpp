@@ -199,7 +199,7 @@ void require_one_of(const std::string& option, const std::string& value,
   if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
   std::string text;
   for (const std::string& choice : choices) text += (text.empty() ? "" : ", ") + choice;
-  throw WrongUse(option + ": '" + value + "' is none of " + text +
+  throw WrongUse(option + ": '" + value + "' is not one of " + text +
                  data::did_you_mean(value, choices));
 }
 

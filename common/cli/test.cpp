@@ -307,7 +307,7 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
       ++without_verdict;
       std::printf(
           "no verdict: %s %s %.0f s; the machine may be busy\n", result.name.c_str(),
-          result.outcome == "TIMEOUT" ? "did not end within" : "waited in vain, ended after",
+          result.outcome == "TIMEOUT" ? "did not end within" : "waited too long, ended after",
           result.seconds);
     } else if (cases.failed > 0) {
       std::printf("%sFAIL%s %s (%s, %.1f s)\n", color ? "\033[31m" : "", color ? "\033[0m" : "",

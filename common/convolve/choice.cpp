@@ -34,8 +34,8 @@ void Contenders::add(const Contender& contender, const std::vector<Conv2dVariant
   if (at->layout != conv::Layout::nchw || at->demand == conv::Demand::tf32 ||
       is_split != contender.tensor_cores ||
       at->takes_groups_and_dilation != contender.takes_groups_and_dilation) {
-    throw std::logic_error(at->name +
-                           " is no contender: NCHW, fp32's accuracy; on tensor cores it says so");
+    throw std::logic_error(
+        at->name + " is not a contender: NCHW, fp32's accuracy; on tensor cores it says so");
   }
   contenders.push_back(contender);
   variants.push_back(*at);

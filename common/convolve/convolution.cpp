@@ -29,7 +29,7 @@ Convolution::Convolution(const conv::ConvLayer& layer, const convolve::Contender
   }
   plan_ = std::make_shared<const Plan>(Plan{layer, chosen->prepared(layer), epilogue});
   if (plan_->variant.set_up) {
-    throw std::logic_error(kernel() + " is no contender: it keeps its filters elsewhere");
+    throw std::logic_error(kernel() + " is not a contender: it keeps its filters elsewhere");
   }
 }
 

@@ -49,7 +49,7 @@ class Header {
         throw line.error("unknown column " + quoted(name) + "; " + kColumns);
       }
       if (!columns_.emplace(name, at).second) {
-        throw line.error("the column " + quoted(name) + " stands there twice");
+        throw line.error("the column " + quoted(name) + " is there twice");
       }
     }
     for (const std::string_view name : kNeeded) {
@@ -130,7 +130,7 @@ std::vector<NamedLayer> parse_layer_table(std::string_view text, const std::stri
     NamedLayer named{conv::label(layer), std::string(header->text(line, "network")), layer};
     const auto [place, is_new] = line_of.emplace(named.name, line.number());
     if (!is_new) {
-      throw line.error("the layer " + named.name + " stands there twice, first on line " +
+      throw line.error("the layer " + named.name + " is there twice, first on line " +
                        std::to_string(place->second));
     }
     layers.push_back(std::move(named));

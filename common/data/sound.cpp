@@ -198,7 +198,7 @@ Signal read_sound(const InputFile& file) {
   const Sound sound(sf_open_fd(file.descriptor(), SFM_READ, &info, 0));
   if (!sound) {
     if (!reason.empty()) throw file.error(reason);
-    throw file.error("it is no sound file that libsndfile can read (" + words_of(nullptr) +
+    throw file.error("it is not a sound file that libsndfile can read (" + words_of(nullptr) +
                      "); give a WAV, FLAC, AIFF, Ogg or NPY file");
   }
   if (samples && samples->said > samples->there) {
@@ -291,7 +291,7 @@ std::string no_sound_reason() {
 }
 
 Signal read_sound(const InputFile& file) {
-  throw file.error("it is no NPY file, and for sound files " + no_sound_reason());
+  throw file.error("it is not an NPY file, and for sound files " + no_sound_reason());
 }
 
 void write_wav(OutputFile& file, const Signal&) { throw file.error(no_sound_reason()); }

@@ -127,7 +127,7 @@ Predictions parse_predictions(const std::string& text, const std::string& origin
       fault(data::quoted(data::printable(without_end(line), kLongestKey)) +
             " is not of the form `key = number`");
     } else if (predictions.find(key) != nullptr) {
-      fault(key + " is there twice; the first counts");
+      fault(key + " is answered twice; the first answer counts");
     } else {
       predictions.lines.push_back({key, question, parse_figure(parts.value)});
       if (!parts.value.empty() && !predictions.lines.back().said) {

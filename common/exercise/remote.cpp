@@ -76,9 +76,9 @@ constexpr std::size_t kLongestMessage = 2000;
 constexpr std::size_t kMostFindings = 1000;
 
 Observation believed(Observation seen) {
-  if (seen.kernels < 0) fail("it says that it ran fewer kernels than none");
+  if (seen.kernels < 0) fail("it reports a negative number of kernels");
   if (seen.hazards.size() > kMostFindings || seen.printed.lines.size() > kMostFindings) {
-    fail("it says more than there can be to say");
+    fail("it reports more than is possible");
   }
   seen.error = data::printable(seen.error, kLongestMessage);
   for (std::string& line : seen.printed.lines) line = data::printable(line, kLongestMessage);
@@ -211,7 +211,7 @@ class Process {
     if (!reason.empty()) {
       how_ = "it " + reason;
     } else if (is_left) {
-      how_ = "it closed its line to the judge";
+      how_ = "it closed its connection to the judge";
     } else if (silent) {
       how_ = "it " + words;
     } else if (WIFSIGNALED(status)) {
@@ -307,7 +307,7 @@ struct RemoteBackend::State {
       silences += gone.silent;
       std::string how = "the exercise's program is gone: " + asked.how();
       if (&asked == process.get() && request.ask == Ask::hello) {
-        how += " (before it was asked anything: what of the file runs before main?)";
+        how += " (before the first call: does anything in the file run before main?)";
       }
       if (asked.is_hindered()) hinder(how);
       fail(how);
@@ -509,7 +509,7 @@ void RemoteBackend::copy_in(void* to, const void* from, std::size_t bytes) {
 
 void RemoteBackend::copy_out(void* to, const void* from, std::size_t bytes) {
   const Answer answer = state_->ask_owner({Ask::copy_out, address_of(from), bytes, 0, {}}, bytes);
-  if (answer.bytes.size() != bytes) fail(kNonsense + "other bytes than it was asked for");
+  if (answer.bytes.size() != bytes) fail(kNonsense + "bytes other than those asked for");
   std::memcpy(to, answer.bytes.data(), bytes);
   for (const std::span<const float> ints : state_->whole) {
     const std::span<float> cells(static_cast<float*>(to), bytes / sizeof(float));

@@ -119,7 +119,7 @@ std::string fault_of_name(const std::string& id) {
   const bool is_utf8 = Value(id).dump().find("\xEF\xBF\xBD") == std::string::npos ||
                        id.find("\xEF\xBF\xBD") != std::string::npos;
   if (!is_utf8 || data::printable(id) != id || id.find('/') != std::string::npos) {
-    return "its name has letters that no file's name should have: rename it";
+    return "its name has characters that are not allowed: rename it";
   }
   if (id.size() > 200) return "its name is longer than 200 letters: rename it";
   if (id.empty() || id.starts_with('.')) return "its name begins with a dot: rename it";
@@ -748,7 +748,7 @@ ClassList list_class(const fs::path& submissions, const fs::path& roster) {
                              " or of " + data::quoted(whose[1]->id) +
                              ": name it in the roster's column submission");
     } else if (list.has_roster) {
-      list.remarks.push_back(data::quoted(file) + " is of nobody in the roster");
+      list.remarks.push_back(data::quoted(file) + " belongs to nobody in the roster");
     }
   }
   for (const RosterRow& row : rows) {

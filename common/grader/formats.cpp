@@ -467,7 +467,7 @@ ResultFormat parse_result_format(const std::string& word) {
     if (word == name) return format;
     words += (words.empty() ? "" : ", ") + std::string(name);
   }
-  throw UsageError("--format: '" + data::printable(word, 100) + "' is none of " + words +
+  throw UsageError("--format: '" + data::printable(word, 100) + "' is not one of " + words +
                    data::did_you_mean(word, result_formats()));
 }
 

@@ -31,7 +31,7 @@ auto value_of(const Pairs& pairs, const std::string& word) {
   for (const auto& [value, known] : pairs) {
     if (word == known) return value;
   }
-  throw json::Error("\"" + word + "\" is no word that a grade has");
+  throw json::Error("\"" + word + "\" is not a word of a grade");
 }
 
 template <class Parts>
@@ -131,7 +131,7 @@ Feedback parse_feedback(const std::string& word) {
   if (word == "full") return Feedback::full;
   if (word == "kind") return Feedback::kind;
   if (word == "score") return Feedback::score;
-  throw std::runtime_error("feedback: " + data::quoted(word) + " is none of full, kind, score");
+  throw std::runtime_error("feedback: " + data::quoted(word) + " is not one of full, kind, score");
 }
 
 Grade for_student(Grade grade, Feedback feedback) {

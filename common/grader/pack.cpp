@@ -443,7 +443,7 @@ void write_pack(const Pack& pack, const fs::path& target, const std::string& top
   if (fs::exists(target, unknown) &&
       (!fs::is_directory(target, unknown) || !fs::is_empty(target, unknown))) {
     throw data::NotWritten("cannot write to " + data::quoted(target.string()) +
-                           ": it is there already, and not an empty folder");
+                           ": it exists already, and is not an empty folder");
   }
   // Under another name until it is whole.
   fs::path whole = fs::absolute(target).lexically_normal();

@@ -510,8 +510,9 @@ std::string lone_name(const std::string& file, const std::vector<Wanted>& wanted
   }
   if (best == nullptr && wanted.size() == 1) best = &wanted.front();
   if (best == nullptr) {
-    throw Refused(data::quoted(file) +
-                  " is the file of no exercise by its name: hand it in under the name that it had");
+    throw Refused(
+        data::quoted(file) +
+        " does not have the name of an exercise's file: hand it in under its original name");
   }
   return best->file;
 }

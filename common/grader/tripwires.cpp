@@ -326,7 +326,7 @@ std::string refused_directive(const CompiledFile& file) {
           changed =
               at_line(number) + "a macro ahead of an #include, with a comment in its name's place";
         } else if (words.size() >= kLongestDirective) {
-          changed = refuse("it is longer than anybody writes");
+          changed = refuse("it is too long");
         } else if (!carried.empty()) {
           changed = refuse(carried + " would be in their lines");
         } else if (interface_words->count(name) == 1) {
@@ -395,7 +395,7 @@ class Wires {
     if (called == "atexit" || (called == "exit" && !is_program_)) {
       return called + ", which ends the program";
     }
-    if (text == "simt") return "names of the simulator's inside";
+    if (text == "simt") return "names of the simulator's internals";
     if (text == "halo") return interface();
     if (text == "counting" && (is_qualified() || is_qualifier(1) || before(1) == "namespace")) {
       return "halo::counting belongs to the check";
@@ -547,7 +547,7 @@ std::string refused_use(const std::string& name, bool is_program) {
   if (name.starts_with("__") && name.ends_with("_chk")) {
     return refused_use(name.substr(2, name.size() - 6), is_program);
   }
-  if (!name.starts_with("_Z")) return name + ", which is none of the functions of an exercise";
+  if (!name.starts_with("_Z")) return name + ", which is not a function for exercises";
   if (name.find("10filesystem") != std::string::npos) return "std::filesystem";
   if (is_one_of(name, {"_ZNSt6thread", "_ZNKSt6thread", "_ZSt15__throw_system"}))
     return "std::thread";
@@ -611,7 +611,7 @@ Tripped look_at(const CompiledFile& file) {
     return tripped;
   }
   if (file.symbols.size() > kMostSymbols) {
-    refused("it has more symbols than anybody can look at");
+    refused("it has too many symbols to be checked");
     return tripped;
   }
   if (file.text.find('\0') != std::string::npos) refused("the file has bytes of 0 in it");
@@ -628,7 +628,7 @@ Tripped look_at(const CompiledFile& file) {
     } else if (!may_include(included.text, file)) {
       refused(at_line(included.line) + "#include of " +
               data::quoted(fs::path(included.text).filename().string()) +
-              ", which is no header of the system or of the exercise");
+              ", which is not a header of the system or of the exercise");
     }
   }
   refused(Wires(seen.tokens, file.is_program).refusal());

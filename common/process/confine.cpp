@@ -727,7 +727,7 @@ std::string words_of_call(int number) {
     }
     return false;
   };
-  const char* what = "called what no program may here";
+  const char* what = "called what no program may call here";
   if (is_one_of({"fork", "vfork", "clone", "execve", "execveat"})) {
     what = "tried to start another program";
   } else if (is_one_of({"socket", "connect", "bind", "listen", "accept", "accept4"})) {

@@ -557,7 +557,7 @@ class Warden {
       case SIGXFSZ:
         return "wrote a file of more than " + bytes_in_words(limits_.file);
       case SIGSYS:
-        return "called what no program may here";
+        return "called what no program may call here";
       default:
         return {};
     }

@@ -109,7 +109,7 @@ JailOptions jail_options(const std::vector<std::string>& words) {
     }
     if (known == nullptr) throw std::runtime_error("unknown option " + words[at]);
     if (known->has_value && at + 1 == words.size()) {
-      throw std::runtime_error(words[at] + ": a value is missing behind it");
+      throw std::runtime_error(words[at] + ": a value is missing after it");
     }
     known->read(options, known->has_value ? words[++at] : "");
   }

@@ -59,7 +59,7 @@ std::string Patience::words(Lost lost) const {
     case Lost::sleeps:
       return none + "for " + seconds + ": it sleeps";
     case Lost::waited:
-      return none + "for " + seconds + ", and hardly had a processor: this machine is too busy";
+      return none + "for " + seconds + ", and hardly got a processor: this machine is too busy";
   }
   return {};
 }

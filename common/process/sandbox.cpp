@@ -60,7 +60,7 @@ SandboxLevel parse_sandbox_level(const std::string& word) {
        {SandboxLevel::limits, SandboxLevel::confined, SandboxLevel::namespaces}) {
     if (word == to_string(level)) return level;
   }
-  throw std::runtime_error("'" + word + "' is none of namespaces, confined, limits");
+  throw std::runtime_error("'" + word + "' is not one of namespaces, confined, limits");
 }
 
 Sandbox::Sandbox(fs::path jail, SandboxLevel most, const std::vector<std::string>& secrets)

@@ -144,7 +144,7 @@ Format parse_format(const std::string& word) {
   if (word == "table") return Format::terminal;
   if (word == "markdown") return Format::markdown;
   if (word == "csv") return Format::csv;
-  throw UsageError("--format: '" + word + "' is none of table, markdown, csv");
+  throw UsageError("--format: '" + word + "' is not one of table, markdown, csv");
 }
 
 std::string lay_out(const Table& table, const TableOptions& options) {

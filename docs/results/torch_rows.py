@@ -41,7 +41,7 @@ def line_of(problem):
         return (p["N"], p["C"], p["H"], p["W"]), lambda x: kind(x, **window)
     if set(p) == {"N", "C"}:
         return (p["N"], p["C"]), lambda x: torch.softmax(x, dim=1)
-    raise SystemExit(f"torch_rows: a problem of {', '.join(p)} is none of softmax, pooling or layouts")
+    raise SystemExit(f"torch_rows: a problem of {', '.join(p)} is not one of softmax, pooling or layouts")
 
 
 def milliseconds(compute, x):

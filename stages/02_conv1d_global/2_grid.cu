@@ -44,6 +44,6 @@ static int launch(const Conv1dCall& c) {
 }
 // [/doc:launch]
 
-Conv1dKernel grid() { return {.description = "one thread an output", .launch = launch, .task = 2}; }
+Conv1dKernel grid() { return {.description = "a thread per output", .launch = launch, .task = 2}; }
 
 }  // namespace halo::conv1d_global

@@ -38,7 +38,7 @@ Cost predict_grid(const Conv1dShape& shape) {
   return tally.cost();
 }
 
-// Thrust's kernel: an output a thread, of those that are asked for, in blocks of its own size.
+// Thrust's kernel: an output per thread, of those that are asked for, in blocks of its own size.
 Cost predict_thrust(const Conv1dShape& shape) {
   constexpr int kThreads = 256;
   const Cells outputs{shape.first, shape.last};

@@ -50,7 +50,7 @@ static int launch(const Conv1dCall& c) {
 }
 
 Conv1dKernel constant() {
-  return {.description = "one thread an output, the mask in constant memory",
+  return {.description = "one thread per output, the mask in constant memory",
           .launch = launch,
           .set_mask = set_mask,
           .task = 3};

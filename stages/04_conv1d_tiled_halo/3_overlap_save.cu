@@ -103,7 +103,7 @@ static int launch(const Conv1dCall& c) {
 }
 
 Conv1dKernel overlap_save() {
-  return {.description = "two tiles of 4,096 cells a block, by a Fourier transform on chip",
+  return {.description = "two tiles of 4,096 cells per block, by a Fourier transform on chip",
           .launch = launch,
           .set_mask = set_mask,
           .tile = [](int mask_width) { return 2 * valid_of(mask_width); },

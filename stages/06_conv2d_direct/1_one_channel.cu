@@ -67,7 +67,7 @@ static const char* refuses(const LayerNumbers& layer) {
 }
 
 LayerKernel one_channel() {
-  return {.description = "one image, one channel, one filter; a thread an output",
+  return {.description = "one image, one channel, one filter; a thread per output",
           .launch = launch,
           .refuses = refuses,
           .tiles = {{.P = kTileRows, .Q = kTileColumns}}};

@@ -389,13 +389,13 @@ std::string explain(const Plan& plan) {
           with_commas(plan.gpu.cores_per_sm) + " cores x " +
           (plan.options.fma == gpus::FmaCount::as_printed ? "2, as printed"
                                                           : "1, as the hardware counts") +
-          " = " + with_commas(plan.n_fma) + " FMAs an SM\n";
+          " = " + with_commas(plan.n_fma) + " FMAs per SM\n";
   text += "  V_s = " + with_commas(bytes_per_cycle(plan.gpu)) + " bytes/cycle x " +
           with_commas(plan.gpu.latency_cycles) + " = " + with_commas(plan.volume.bytes) +
           " bytes, in whole warps " + with_commas(plan.volume.threads_per_sm) + " x " +
           with_commas(plan.gpu.sms) + " SMs x 4 = " + with_commas(plan.volume.whole_bytes) + "\n";
   text += "on chip\n";
-  text += "  shared memory " + with_commas(plan.shared_bytes) + " bytes an SM";
+  text += "  shared memory " + with_commas(plan.shared_bytes) + " bytes per SM";
   if (plan.options.prefetch_in_registers) {
     text += ", registers to prefetch into " + with_commas(plan.register_bytes) + " bytes";
   }
@@ -428,11 +428,11 @@ std::string explain(const Plan& plan) {
       break;
   }
   text += "plan\n";
-  text += "  " + division(plan) + ": " + counted(plan.piece.pieces, "piece") + " an SM\n";
+  text += "  " + division(plan) + ": " + counted(plan.piece.pieces, "piece") + " per SM\n";
   text += "  a piece: " + on_chip(plan, plan.piece) + "\n";
   text += "  " + with_commas(plan.piece.bytes) + " bytes on chip, " + with_commas(plan.piece.fma) +
           " FMAs, " + with_commas(plan.piece.in_flight) + " bytes in flight\n";
-  text += "  " + std::to_string(plan.blocks_per_sm) + " blocks an SM of " +
+  text += "  " + std::to_string(plan.blocks_per_sm) + " blocks per SM of " +
           std::to_string(plan.threads_per_block) + " threads";
   if (plan.loads_per_thread > 1) {
     text += "; V_s takes " + with_commas(plan.loads_per_thread) +

@@ -31,7 +31,7 @@
 
 namespace halo::single_channel_adaptive {
 
-/// The paper's launch (section 4): two blocks an SM, of 512 threads. The kernels' files say so too.
+/// The paper's launch (section 4): two blocks per SM, of 512 threads. The kernels' files say so too.
 inline constexpr int kBlocksPerSm = 2;
 inline constexpr int kThreadsPerBlock = 512;
 inline constexpr int kThreadsPerSm = kBlocksPerSm * kThreadsPerBlock;

@@ -97,7 +97,7 @@ std::string explain_layer(const conv::ConvLayer& layer, const std::string& key) 
           std::to_string(4 * division.shared_floats(numbers_of(layer))) + " bytes of shared memory";
   text += division.row_parts() == 2      ? "; an SM's two blocks halve its rows\n"
           : division.filter_parts() == 2 ? "; an SM's two blocks halve its filters\n"
-                                         : "; one block an SM, there is nothing to halve\n";
+                                         : "; one block per SM, there is nothing to halve\n";
   const Plan hardware = plan(gpu, problem_of(layer), {.fma = gpus::FmaCount::as_hardware});
   text += "  with N_FMA as the hardware counts: " +
           (same_division(chosen, hardware) ? "the same division" : named(hardware)) + "\n";

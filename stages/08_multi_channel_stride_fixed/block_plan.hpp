@@ -92,7 +92,7 @@ BlockPlan plan_maps_divided(const conv::ConvLayer& layer, const gpus::GpuLimits&
 /// The paper's procedure for one layer and S, step by step, as lines of text. n_fma as the caller
 /// counts it, with a word for how.
 struct FmaNeed {
-  std::string how;  // "2 FMAs a core and cycle, as printed"
+  std::string how;  // "2 FMAs per core and cycle, as printed"
   std::int64_t n_fma = 0;
 };
 std::string explain(const conv::ConvLayer& layer, int segment, const gpus::GpuLimits& gpu,

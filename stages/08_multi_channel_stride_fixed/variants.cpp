@@ -74,14 +74,14 @@ Conv2dVariant block_method(const std::string& name, const std::string& descripti
 
 // Chang et al.'s N_FMA for a GPU whose latency is known, both ways to count.
 std::vector<FmaNeed> needs_of(const gpus::GpuFigures& gpu) {
-  return {{"2 FMAs a core and cycle, as printed",
+  return {{"2 FMAs per core and cycle, as printed",
            gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_printed)},
           {"1 FMA, as the hardware counts",
            gpus::fma_to_hide_latency(gpu, gpus::FmaCount::as_hardware)}};
 }
 
 std::string plan_text(const conv::ConvLayer& layer, const std::string& key) {
-  std::string name = "the present GPU, whose latency nobody told us: N_FMA only with --gpu";
+  std::string name = "the present GPU, whose latency is unknown: N_FMA only with --gpu";
   gpus::GpuLimits limits;
   std::vector<FmaNeed> needs;
   if (!key.empty()) {

@@ -144,7 +144,7 @@ void add_variants(Conv2dStage& stage, std::int64_t cap) {
         variant_of(name, description, rows, std::min(cap, kLimitedTemporaries)));
     stage.variants.push_back(std::move(variant));
   };
-  add(kSplitName, "a thread a product, rows split over blocks; then the sum over the taps",
+  add(kSplitName, "a thread per product, rows split over blocks; then the sum over the taps",
       Rows::split);
   add(kSimpleName, "the same, one block a filter row", Rows::one_block);
   stage.plan = [cap](const ConvLayer& layer, const std::string& gpu) {

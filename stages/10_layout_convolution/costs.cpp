@@ -159,7 +159,7 @@ Cost predict(const ConvLayer& layer, Across across, conv::Layout layout) {
 std::string described(const Division& division) {
   const std::int64_t blocks = division.column_groups * division.filter_groups;
   return std::to_string(division.columns) + " x " + std::to_string(division.filters) +
-         " sums a thread, " + std::to_string(blocks) + (blocks == 1 ? " block" : " blocks");
+         " sums per thread, " + std::to_string(blocks) + (blocks == 1 ? " block" : " blocks");
 }
 
 std::string plan(const ConvLayer& layer, const std::string& gpu) {

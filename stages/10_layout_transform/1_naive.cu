@@ -50,7 +50,7 @@ static int launch(const TransformCall& c) {
 }
 
 TransformKernel naive() {
-  return {.description = "a thread an image, a block a cell; no tile",
+  return {.description = "a thread per image, a block per cell; no tile",
           .launch = launch,
           .tiles = {{.N = kMaxThreads}}};
 }

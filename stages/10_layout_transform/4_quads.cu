@@ -115,7 +115,7 @@ static int launch(const TransformCall& c) {
 }
 
 TransformKernel quads() {
-  return {.description = "4 x 4 cells a thread, 16 bytes in both directions",
+  return {.description = "4 x 4 cells per thread, 16 bytes in both directions",
           .launch = launch,
           .tuned = true,
           // The last is more than kFewCells, in tiles that are not full.

@@ -59,7 +59,7 @@ static int launch(const PoolingCall& call) {
 }
 
 PoolingKernel nchw() {
-  return {.description = "one output a thread, lanes across columns",
+  return {.description = "one output per thread, lanes across columns",
           .launch = launch,
           .tiles = {{.cells = kThreads}}};
 }

@@ -69,7 +69,7 @@ static int launch(const PoolingCall& call) {
 }
 
 PoolingKernel chwn() {
-  return {.description = "one output a thread, lanes across images",
+  return {.description = "one output per thread, lanes across images",
           .launch = launch,
           .chwn = true,
           .tiles = {{.N = kImages, .C = kChannels}}};

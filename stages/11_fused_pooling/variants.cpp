@@ -46,7 +46,7 @@ PoolingVariant reuse(Layout layout, std::function<Expansion(const PoolingLayer&)
                                     : nchw_reuse(call, expansion.rows);
     };
     made.cost = [=] { return predict_reuse(layer, layout, expansion); };
-    made.detail = [=] { return text(expansion) + " outputs a thread"; };
+    made.detail = [=] { return text(expansion) + " outputs per thread"; };
     return made;
   };
   return variant;
@@ -62,7 +62,7 @@ PoolingVariant chosen_reuse(Layout layout) {
                                   : std::vector<TileSizes>{{.cells = 256}};
   };
   variant.name = std::string(conv::to_string(layout)) + "_reuse";
-  variant.description = layout == Layout::chwn ? "several outputs a thread, cells from registers"
+  variant.description = layout == Layout::chwn ? "several outputs per thread, cells from registers"
                                                : "several outputs of a column a thread";
   return variant;
 }
@@ -72,7 +72,7 @@ PoolingVariant fixed_reuse(Layout layout, Expansion expansion) {
       layout, [=](const PoolingLayer&) { return expansion; },
       [=](const PoolingLayer& layer) { return why_not(layer, layout, expansion); });
   variant.name = std::string(conv::to_string(layout)) + "_" + text(expansion);
-  variant.description = "the same with " + text(expansion) + " outputs a thread";
+  variant.description = "the same with " + text(expansion) + " outputs per thread";
   return variant;
 }
 
@@ -89,7 +89,7 @@ PoolingVariant rolling(std::string name, std::function<int(const PoolingLayer&)>
       return chwn_rolling(call_of(c), strip);
     };
     made.cost = [layer, strip] { return predict_rolling(layer, strip); };
-    made.detail = [strip] { return std::to_string(strip) + " outputs a thread"; };
+    made.detail = [strip] { return std::to_string(strip) + " outputs per thread"; };
     return made;
   };
   variant.tiles = [](const PoolingLayer&) {
@@ -101,7 +101,7 @@ PoolingVariant rolling(std::string name, std::function<int(const PoolingLayer&)>
 }  // namespace
 
 // `searched` are the kernels of steps 3 and 4 with each expansion that they have, whatever
-// choose_expansion says: "chwn_2x4" has 2 x 4 outputs a thread, and refuses layers where why_not says
+// choose_expansion says: "chwn_2x4" has 2 x 4 outputs per thread, and refuses layers where why_not says
 // something. "chwn_1x1" differs from "chwn" in its loops only, so against it reuse is compared alone.
 void complete(PoolingStage& stage) {
   for (const Layout layout : {Layout::nchw, Layout::chwn}) {

@@ -96,7 +96,7 @@ static int launch(const SoftmaxCall& c) {
 }
 
 SoftmaxKernel five_kernels() {
-  return {.description = "a kernel a step, a thread an image in the reductions",
+  return {.description = "a kernel per step, a thread per image in the reductions",
           .launch = launch,
           .workspace_floats = workspace_floats,
           .tiles = {{.N = kReductionThreads}}};

@@ -89,7 +89,7 @@ static int launch(const SoftmaxCall& c) {
 }
 
 SoftmaxKernel fused() {
-  return {.description = "one kernel, rows in shared memory; a thread an image in the reductions",
+  return {.description = "one kernel, rows in shared memory; a thread per image in the reductions",
           .launch = launch,
           .tiles = {{.N = kImages}, {.C = kKeptFloats}}};
 }

@@ -65,7 +65,7 @@ std::int64_t warps_of(const Softmax& softmax) { return threads_for(softmax.C()) 
 Cost predict_five_kernels(const Softmax& softmax) {
   const std::int64_t C = softmax.C();
   const Cells cells{0, softmax.input_size()};  // a thread a cell
-  const Cells images{0, softmax.N()};          // a thread an image
+  const Cells images{0, softmax.N()};          // a thread per image
   constexpr int kCellThreads = 256;
   Tally tally;
   tally.launch(images.pieces(kWarpSize).count(), kWarpSize, 0, 2);

@@ -87,7 +87,7 @@ static const char* refuses(const LayerNumbers& layer) {
 }
 
 LayerKernel lanes_nchw() {
-  return {.description = "fully connected: a warp an output of up to 4 images",
+  return {.description = "fully connected: a warp per output of up to 4 images",
           .launch = launch<false>,
           .refuses = refuses,
           .can_overlap = true,

@@ -87,7 +87,7 @@ static const char* refuses(const LayerNumbers& layer) {
 }
 
 LayerKernel rows() {
-  return {.description = "fully connected: a warp an output of one image, 16 bytes a lane",
+  return {.description = "fully connected: a warp per output of one image, 16 bytes per lane",
           .launch = launch_widest,
           .refuses = refuses,
           .can_overlap = true,

@@ -159,7 +159,7 @@ ChoiceOn gpu_of(const Machine& machine) {
   return {present.name, gpus::present_limits()};
 }
 
-// As refit.py reads them. Left out are times of what is no contender, or refuses the layer.
+// As refit.py reads them. Left out are times of what is not a contender, or refuses the layer.
 std::string samples_of(const std::vector<Results>& all) {
   using Json = json::Value;
   const ChoiceOn on = gpu_of(all.front().machine);

@@ -88,7 +88,7 @@ TEST_CASE("a measured layer gets its fastest on that GPU, and models decide on a
   CHECK(choose(rule, contenders, layer, {"another GPU", kOn.limits})->variant == by_model);
   CHECK_THAT(explain(rule, contenders, layer, {"a like GPU", kOn.limits}),
              test::contains("which counts here too"));
-  // Nor if it refuses the layer, or is no contender any more.
+  // Nor if it refuses the layer, or is not a contender any more.
   rule.layers.back().variant = "picky";
   CHECK(choose(rule, contenders, layer, kOn)->variant == by_model);
   rule.layers.back().variant = "gone";

@@ -136,11 +136,11 @@ TEST_CASE("a bad table is refused in one line that names file and line", "[layer
              contains("the filter is larger than the"));
   CHECK_THAT(layer_table_refusal(header + "1,5,5,1,3,3,1,-1\n"), contains("padding"));
   CHECK_THAT(layer_table_refusal(header + "1,5,5,1,3,3,1,1\n\n2,5,5,1,3,3,1,1\n1,5,5,1,3,3,1,1\n"),
-             contains("line 5: the layer 5-1-3-1-1 stands there twice, first on line 2"));
+             contains("line 5: the layer 5-1-3-1-1 is there twice, first on line 2"));
   CHECK_THAT(layer_table_refusal("C,H,W,K,R,S,pad\n"), contains("line 1: unknown column 'pad'"));
   CHECK_THAT(layer_table_refusal("C,H,W,K,R,s\n"), contains("line 1: unknown column 's'"));
   CHECK_THAT(layer_table_refusal("C,H,W,K,R,S,H\n"),
-             contains("line 1: the column 'H' stands there twice"));
+             contains("line 1: the column 'H' is there twice"));
   CHECK_THAT(layer_table_refusal("# c\nC,H,W,K,R\n1,1,1,1,1"),
              contains("line 2: the column 'S' is missing"));
   CHECK_THAT(layer_table_refusal("1,5,5,1,3,3,1,1\n"), contains("line 1: unknown column '1'"));

@@ -267,10 +267,11 @@ TEST_CASE("a WAV file that says of itself what cannot be is refused in our own w
 
 TEST_CASE("files that are no sound, or hold none, are refused", "[sound]") {
   require_sound();
-  CHECK_THAT(sound_refusal("just some text\n"), contains("no sound file that libsndfile can read"));
+  CHECK_THAT(sound_refusal("just some text\n"),
+             contains("not a sound file that libsndfile can read"));
   CHECK_THAT(sound_refusal("just some text\n", "notes.txt"), contains("give a WAV"));
   CHECK_THAT(sound_refusal("PK\x03\x04 and so on"), contains("numpy.savez"));
-  CHECK_THAT(sound_refusal(std::string(1000, '\0')), contains("no sound file"));
+  CHECK_THAT(sound_refusal(std::string(1000, '\0')), contains("not a sound file"));
   CHECK_THAT(sound_refusal(wav(1, 16, "")), contains("no samples"));
   CHECK_THAT(sound_refusal(""), contains("it is empty"));
 }

@@ -221,7 +221,7 @@ TEST_CASE("a launch that computes for ever is ended by its processor time") {
 
 TEST_CASE("a program that closes its line and goes on is ended") {
   CHECK_THAT(check_of("leaves").right("short ones").message,
-             contains("it closed its line to the judge"));
+             contains("it closed its connection to the judge"));
 }
 
 TEST_CASE("a program that the sandbox ends is told with the reason, and not started again") {

@@ -88,7 +88,7 @@ TEST_CASE("a fault of an assignment is one line that names it") {
   CHECK_THAT(refusal(R"({"exercises": [{"name": "a"}, {"name": "a"}]})"),
              contains("'a' is there twice"));
   CHECK_THAT(refusal(R"({"feedback": "all", "exercises": [{"name": "a"}]})"),
-             contains("is none of full, kind, score"));
+             contains("is not one of full, kind, score"));
   CHECK_THAT(refusal(R"({"exercise": [], "exercises": [{"name": "a"}]})"),
              contains("unknown word 'exercise'"));
   CHECK_THAT(refusal(R"({"limits": {"memory": 0}, "exercises": [{"name": "a"}]})"),

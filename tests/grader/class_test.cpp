@@ -338,7 +338,7 @@ TEST_CASE("A roster says who is meant, and who handed in nothing") {
   const ClassList list = all.list();
   REQUIRE(list.remarks.size() == 2);
   CHECK_THAT(list.remarks[0], contains("'Ed Ng_1_x.cu' may be of '4715' or of '4716'"));
-  CHECK_THAT(list.remarks[1], contains("'stranger.cu' is of nobody in the roster"));
+  CHECK_THAT(list.remarks[1], contains("'stranger.cu' belongs to nobody in the roster"));
   all.grade();
   CHECK_THAT(all.write(), contains("8 students: 5 graded, 3 nothing handed in"));
   auto rows = all.rows();

@@ -188,7 +188,7 @@ class Student(Copies):
         roster.write_text("id\ns1\n../s2\n")
         for words, code, says in [
             (["student"], 2, "needs a folder or an archive"),
-            (["pupil", "x"], 2, "'pupil' is none of student, instructor"),
+            (["pupil", "x"], 2, "'pupil' is not one of student, instructor"),
             (["student", str(self.student)], 74, "not an empty folder"),
             (["student", str(self.at / "no" / "x"), "--student", "all"], 2, "--roster"),
             (["student", str(self.at / "z"), "--roster", str(roster), "--student", "s3"], 2, "nobody in"),

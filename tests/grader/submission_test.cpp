@@ -100,7 +100,8 @@ TEST_CASE("A file by itself is of the exercise that its name ends with") {
   CHECK(Taken(folder.write("tile_and_halo.cu", "4")).source("04_tile_and_halo") == "4");
   CHECK(Taken(folder.write("Meyer_12_TILE_and_halo.CU", "4")).source("04_tile_and_halo") == "4");
   const Taken none(folder.write("percentile_and_halo.cu", "4"));
-  CHECK_THAT(none.refusal, contains("'percentile_and_halo.cu' is the file of no exercise"));
+  CHECK_THAT(none.refusal,
+             contains("'percentile_and_halo.cu' does not have the name of an exercise's file"));
   CHECK(Taken(folder.write("meyer.cu", "4"), {kWanted[1]}).source("04_tile_and_halo") == "4");
   CHECK_THAT(Taken(folder.write("essay.pdf", "4")).refusal, contains("'essay.pdf' is no .cu file"));
   CHECK_THAT(Taken(folder / "not_here.cu").refusal, contains("there is no"));

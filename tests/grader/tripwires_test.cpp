@@ -69,7 +69,7 @@ TEST_CASE("macros that put code into the lines of headers are refused") {
     CHECK(refusal_of_text("#include <cstdlib>\n" + std::string(macro) + "\n").empty());
   }
   const std::string long_one = "#define f(x) " + std::string(3000, ' ') + "asm\n";
-  CHECK_THAT(refusal_of_text(long_one + "#include <cmath>"), contains("longer than anybody"));
+  CHECK_THAT(refusal_of_text(long_one + "#include <cmath>"), contains("it is too long"));
 }
 
 TEST_CASE("macros that students put ahead of an #include are not refused") {
@@ -192,8 +192,8 @@ TEST_CASE("only the exercise's and the system's headers are included") {
   CHECK(refusal_of_tokens("int a;", "/halo/common/exercise/exercise.h") == "");
   CHECK(refusal_of_tokens("int a;", "/opt/cuda/bin/../include/cuda_runtime.h") == "");
   CHECK_THAT(refusal_of_tokens("int a;", "/halo/common/exercise/wire.hpp"), contains("wire.hpp"));
-  CHECK_THAT(refusal_of_tokens("int a;", "/halo/common/simt/simt.hpp"), contains("no header"));
-  CHECK_THAT(refusal_of_tokens("int a;", "/usr/../halo/solutions/a.cu"), contains("no header"));
+  CHECK_THAT(refusal_of_tokens("int a;", "/halo/common/simt/simt.hpp"), contains("not a header"));
+  CHECK_THAT(refusal_of_tokens("int a;", "/usr/../halo/solutions/a.cu"), contains("not a header"));
   CHECK_THAT(refusal_of_tokens("int a;", "x.cu"), contains("includes itself"));
 }
 

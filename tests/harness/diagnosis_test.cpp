@@ -172,7 +172,7 @@ TEST_CASE("kinds of data are named as --data takes them") {
     CHECK(back.of == kind.of);
     CHECK(back.number == kind.number);
   }
-  CHECK_THROWS_WITH(parse_data_kind("odd"), contains("--data: 'odd' is none of ordinary"));
+  CHECK_THROWS_WITH(parse_data_kind("odd"), contains("--data: 'odd' is not one of ordinary"));
   CHECK_THROWS_AS(parse_data_kind("edges:0"), UsageError);
 }
 

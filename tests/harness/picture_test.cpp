@@ -157,7 +157,7 @@ TEST_CASE("what cannot be filtered is refused in one line", "[picture]") {
              contains("choose .pgm"));
   data::write_array(folder / "two.npy", {{2, 1, 1}, {1, 2}});
   CHECK_THAT(refusal({.input = grey, .filter = folder / "two.npy", .output = folder / "x.pgm"}),
-             contains("2 filters have no one picture; write a .npy file"));
+             contains("2 filters do not make one picture; write a .npy file"));
   // Sums that float cannot hold.
   data::write_array(folder / "huge.npy", {{1, 2}, {3e38f, 3e38f}});
   CHECK_FALSE(refusal({.input = folder / "huge.npy", .filter = "sobel", .output = ""}) ==

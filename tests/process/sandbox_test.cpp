@@ -100,7 +100,7 @@ struct Run {
 // Stopped by the filter, and told as such. Within another sandbox, that of a container say, the kernel does not
 // tell which call it was.
 bool was_stopped(const Run& run, const std::string& words) {
-  if (run.reason == "called what no program may here") return run.ended.signal == SIGSYS;
+  if (run.reason == "called what no program may call here") return run.ended.signal == SIGSYS;
   return run.ended.signal == SIGKILL && run.reason.find(words) != std::string::npos;
 }
 
@@ -610,7 +610,7 @@ TEST_CASE("the level is the best up to the one asked for, and says what it is ma
     CHECK((found.level() < most) == (found.why_not_more() != ""));
   }
   CHECK_THROWS_WITH(parse_sandbox_level("namespace"),
-                    "'namespace' is none of namespaces, confined, limits");
+                    "'namespace' is not one of namespaces, confined, limits");
   CHECK_THROWS_WITH(Sandbox("/no/such/halo-jail"),
                     test::contains("no sandbox: /no/such/halo-jail"));
 }

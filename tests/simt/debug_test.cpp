@@ -305,7 +305,7 @@ TEST_CASE("what there is not is said in one line", "[simt]") {
   CHECK(editor.breaks.elements()[0].get<bool>("verified"));
   CHECK(!editor.breaks.elements()[1].get<bool>("verified"));
   CHECK(editor.breaks.elements()[1].get<std::string>("message") ==
-        "debugged.cu has no device code at line 1000 or behind it");
+        "debugged.cu has no device code at line 1000 or after it");
   // The thread does not exist: nothing stops.
   CHECK(editor.end().status == 0);
   CHECK(editor.output == "sums runs 2 blocks of 32 threads: there is no thread 99 of block 0\n");

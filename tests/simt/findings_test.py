@@ -164,7 +164,7 @@ class Findings(Verdicts):
         self.assertIn(f" at src/verdicts.cu:{line_of('load')}. ", first)
         self.assertTrue(first.endswith("(128 times)"), first)
         self.assertEqual(others[0], "it.supp:2: note: suppresses nothing: race kernel=never")
-        self.assertRegex(others[1], r"^\d+\.json: its program did not come to its end")
+        self.assertRegex(others[1], r"^\d+\.json: its program did not end")
         self.assertEqual(others[2:], ["1 error, 0 notes, 1 suppressed in 5 reports"])
 
     def test_annotations_of_a_workflow(self):

@@ -118,7 +118,7 @@ class Suite(unittest.TestCase):
 
     def test_wrong_tables(self):
         for table, word in {
-            "own.cu | slow\n": "table.txt:1: slow is no kind of finding",
+            "own.cu | slow\n": "table.txt:1: slow is not a kind of finding",
             "other.cu | clean\n": "other.cu is not in",
             "own.cu\n": "table.txt:1: a line is PROGRAM | EXPECTED | COMPILE | RUN",
             "# nothing\n": "names no program",

@@ -514,16 +514,16 @@ TEST_CASE("the explanation shows every step") {
   const std::string text = explain(plan(gpus::built_in_gpu("gtx1080ti"), {28, 28, 1, 512}));
   for (const char* line :
        {"NVIDIA GeForce GTX 1080 Ti: map 28 x 28, 512 filters of 1x1, input 5,184 bytes\n",
-        "  N_FMA = 258 x 128 cores x 2, as printed = 66,048 FMAs an SM\n",
+        "  N_FMA = 258 x 128 cores x 2, as printed = 66,048 FMAs per SM\n",
         "  V_s = 327 bytes/cycle x 258 = 84,366 bytes, in whole warps 768 x 28 SMs x 4 = 86,016\n",
-        "  shared memory 98,304 bytes an SM, registers to prefetch into 98,304 bytes\n",
+        "  shared memory 98,304 bytes per SM, registers to prefetch into 98,304 bytes\n",
         "  (1) F1 >= N_FMA and P <= 28: none, even P = 1 has too few FMAs\n",
         "  (2) D1 <= shared memory: P >= 1\n", "  (3) none in range, set to 1: P = 1\n",
         "      D1 = 3,212 bytes, F1 = 14,896 FMAs, 86,724 bytes in flight\n",
         "      D2 = 2,160 bytes, F2 = 14,336 FMAs, 60,480 bytes in flight\n",
         "  (4) D1 = 3,212 >= D2 = 2,160: method 2, P = 1\n",
-        "  decided by step 3: no Q in range, so 1\n", "  method 2, P 1, Q 1: 1 piece an SM\n",
-        "  2 blocks an SM of 512 threads\n",
+        "  decided by step 3: no Q in range, so 1\n", "  method 2, P 1, Q 1: 1 piece per SM\n",
+        "  2 blocks per SM of 512 threads\n",
         // 2.2 asks for V_s here, and 3.1 takes the division that misses it.
         "  (method 1 would reach V_s with 86,724 bytes in flight; step 4 does not look)\n"}) {
     CHECK_THAT(text, contains(line));

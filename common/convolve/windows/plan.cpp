@@ -239,7 +239,7 @@ Cost window_bias_cost(const ConvLayer& layer, const WindowBlock& block) {
 
 std::string described(const WindowPlan& plan) {
   const WindowBlock& b = plan.block;
-  return std::to_string(b.rows) + " x " + std::to_string(b.columns) + " outputs a thread; " +
+  return std::to_string(b.rows) + " x " + std::to_string(b.columns) + " outputs per thread; " +
          std::to_string(plan.blocks) + " blocks of " + std::to_string(b.threads_down) + " x " +
          std::to_string(b.threads_across) + " threads and " + std::to_string(b.filters) +
          (b.filters == 1 ? " filter" : " filters");

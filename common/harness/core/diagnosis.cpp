@@ -120,7 +120,7 @@ DataKind parse_data_kind(const std::string& text) {
     if (!text.starts_with(word)) continue;
     return {of, static_cast<int>(parse_number("data", text.substr(word.size()), 1, 100))};
   }
-  throw UsageError("--data: '" + text + "' is none of ordinary, exact, edges:N, promised:N");
+  throw UsageError("--data: '" + text + "' is not one of ordinary, exact, edges:N, promised:N");
 }
 
 std::string kind_of_wrong(const std::vector<Attempt>& attempts) {

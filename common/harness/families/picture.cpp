@@ -59,7 +59,7 @@ PictureTask::PictureTask(const PictureOptions& options, const data::Filters& fil
   }
   if (filters_.K > 1 && !filters_.magnitude) {
     throw UsageError("cannot write '" + options_.output + "': " + std::to_string(filters_.K) +
-                     " filters have no one picture; write a .npy file, or give one filter");
+                     " filters do not make one picture; write a .npy file, or give one filter");
   }
   data::require_picture_target(options_.output, layer_.N());
 }

@@ -345,7 +345,7 @@ const ProgramFamily& program_family<PoolingLayer>() {
            "A layer is named size-batch-window-channels: 55-128-3-96-s2 is the largest of each 3 x "
            "3 "
            "cells of\n128 images of 96 channels and 55 x 55 cells. What is not square is 7x9 (rows "
-           "x columns); behind it\n-s2 gives a stride other than the window, -p1 a padding, "
+           "x columns); then\n-s2 gives a stride other than the window, -p1 a padding, "
            "-average that kind, -ceil that rounding.\n",
        .example = "--problem 55-128-3-96-s2,24-64-3x2-4-s2-average-ceil",
        .parse = conv::parse_pooling,

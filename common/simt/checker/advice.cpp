@@ -136,7 +136,7 @@ const char* advice(Hazard hazard, Remedy remedy) {
                  "raises the flag.";
         case Remedy::arrival:
           return "What st_async stores is there for threads that have waited for its barrier with "
-                 "mbarrier_try_wait_parity(), and for those that a barrier orders behind them.";
+                 "mbarrier_try_wait_parity(), and for those that a barrier orders after them.";
         case Remedy::bulk_reuse:
           return "The copy may come at any moment after it was asked for: let those that use what "
                  "was there arrive at a barrier, and wait for that barrier before.";
@@ -249,7 +249,7 @@ const char* advice(Hazard hazard, Remedy remedy) {
                "multiples of 16, and its barrier lies in the block that it goes to.";
       }
       return "An asynchronous copy fills the shared memory of its own block: copy there, and let "
-             "the other block read it behind this_cluster().sync().";
+             "the other block read it after this_cluster().sync().";
     case Hazard::endless_kernel:
       if (remedy == Remedy::arrival) {
         return "Compare what it was set up to expect with what the blocks send to it.";

@@ -85,8 +85,7 @@ int findings(char** words) {
     if (rule.used == 0) std::puts(report::told_unused(rule).c_str());
   }
   for (const std::string& name : reports.cut_short) {
-    std::printf("%s: its program did not come to its end: what it did until then is here\n",
-                name.c_str());
+    std::printf("%s: its program did not end: what it did until then is here\n", name.c_str());
   }
   std::printf("%s, %s, %zu suppressed in %s\n", number_of(errors, "error").c_str(),
               number_of(notes, "note").c_str(), suppressed,

@@ -58,7 +58,7 @@ Merged finding_of(const Value& json, const std::string& program, const std::stri
   f.message = with_path(json.get<std::string>("message"), file, f.file);
   if (other_file != file) f.message = with_path(f.message, other_file, f.other_file);
   if (!hazard_named(f.kind)) {
-    throw halo::json::Error("'" + f.kind + "' is no kind of finding that this simt knows");
+    throw halo::json::Error("'" + f.kind + "' is not a kind of finding that this simt knows");
   }
   if (const Value* const rule = json.find("suppressed")) one.suppressed = rule_of(*rule);
   return one;

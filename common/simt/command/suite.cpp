@@ -92,7 +92,8 @@ void read_labels(Row& row, const std::string& place) {
     label.any = split(label.name, '/');
     for (const std::string& kind : label.any) {
       if (!hazard_named(kind)) {
-        throw std::runtime_error(place + kind + " is no kind of finding: use clean, refused or " +
+        throw std::runtime_error(place + kind +
+                                 " is not a kind of finding: use clean, refused or " +
                                  "kinds of docs/simulator_reference.md");
       }
     }

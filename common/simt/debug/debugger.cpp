@@ -292,7 +292,7 @@ struct State {
         const std::string name = std::filesystem::path(path).filename().string();
         told["message"] = file.empty() ? name + " has no device code that was compiled with -G"
                                        : name + " has no device code at line " +
-                                             std::to_string(line) + " or behind it";
+                                             std::to_string(line) + " or after it";
       }
       all.push_back(told);
     }

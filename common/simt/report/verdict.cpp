@@ -56,7 +56,7 @@ void read_condition(std::string_view word, Rule& rule) {
                                                 : nullptr;
   if (pattern == nullptr || value.empty()) {
     throw std::invalid_argument("'" + std::string(word) +
-                                "' is none of kernel=, array=, file=, line= and reason= with a "
+                                "' is not one of kernel=, array=, file=, line= and reason= with a "
                                 "value");
   }
   *pattern = value;
@@ -115,7 +115,7 @@ FailOn::FailOn(std::string_view words) {
       kinds_.emplace_back(word);
     } else {
       throw std::invalid_argument("'" + std::string(word) +
-                                  "' is none of errors, notes, none and the kinds of findings, "
+                                  "' is not one of errors, notes, none and the kinds of findings, "
                                   "such as race");
     }
     if (word.size() == words.size()) return;

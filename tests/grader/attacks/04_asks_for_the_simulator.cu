@@ -1,4 +1,4 @@
-// Attack: asks for the simulator's own functions. Told: simt_simulator, which is none of the functions of an exercise
+// Attack: asks for the simulator's own functions. Told: simt_simulator, which is not a function for exercises
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

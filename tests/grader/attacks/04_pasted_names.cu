@@ -1,4 +1,4 @@
-// Attack: hides names of the simulator by pasting them together. Told: simulator's inside
+// Attack: hides names of the simulator by pasting them together. Told: simulator's internals
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

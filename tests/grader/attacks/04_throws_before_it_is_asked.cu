@@ -1,4 +1,4 @@
-// Attack: throws where it should say what to call. Told: before it was asked anything
+// Attack: throws where it should say what to call. Told: before the first call
 #include <cuda_runtime.h>
 
 #include <stdexcept>

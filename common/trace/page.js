@@ -726,7 +726,7 @@
           }
           if (isOwn) svg.append(draw("rect", { x: left - 1, y: row * high, width: 762 - left, height: high, class: "now" }));
         }
-        const said = `${array.name}: ${count(array.bytes)} bytes` + (most > 1 ? `, a part is loaded by up to ${most} of ${rows} ${rows < blocks ? "rows of blocks" : "blocks"}` : "");
+        const said = `${array.name}: ${count(array.bytes)} bytes` + (most > 1 ? `, each part loaded by up to ${most} of ${rows} ${rows < blocks ? "rows of blocks" : "blocks"}` : "");
         return make("figure", {}, make("figcaption", {}, said), svg);
       });
       this.map.lastChild.replaceChildren(...drawn, make("p", { class: "how" }, "From left to right the array in equal parts, from top to bottom the grid's blocks. " +

@@ -50,7 +50,7 @@ static int launch(const Conv1dCall& c) {
 }
 
 Conv1dKernel thrust() {
-  return {.description = "one function object an output, the kernel is Thrust's", .launch = launch};
+  return {.description = "a function object per output, the kernel is Thrust's", .launch = launch};
 }
 
 }  // namespace halo::conv1d_global

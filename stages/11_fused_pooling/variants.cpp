@@ -63,7 +63,7 @@ PoolingVariant chosen_reuse(Layout layout) {
   };
   variant.name = std::string(conv::to_string(layout)) + "_reuse";
   variant.description = layout == Layout::chwn ? "several outputs per thread, cells from registers"
-                                               : "several outputs of a column a thread";
+                                               : "several outputs of a column per thread";
   return variant;
 }
 

@@ -93,7 +93,7 @@ static int launch(const SoftmaxCall& c) {
 }
 
 SoftmaxKernel fused_parallel() {
-  return {.description = "a block an image, threads across its categories",
+  return {.description = "a block per image, threads across its categories",
           .launch = launch,
           .can_overlap = true,
           .tiles = {{.C = kMaxThreads}, {.C = kKeptFloats}}};

@@ -195,7 +195,7 @@ std::vector<SeveralVariant> on_chip_variants() {
       kernel.cost = [blocks, layers] { return predict_on_chip(layers, blocks); };
       kernel.detail = [blocks, count = layers.size(), bytes = division.net.bytes] {
         return std::to_string(count) + " layers, " + std::to_string(blocks) +
-               (blocks == 1 ? " block" : " blocks") + " an image, " + std::to_string(bytes) +
+               (blocks == 1 ? " block" : " blocks") + " per image, " + std::to_string(bytes) +
                " bytes of shared memory each";
       };
       return kernel;

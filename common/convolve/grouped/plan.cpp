@@ -249,7 +249,7 @@ LaunchWork work_of(const ConvLayer& layer, const GroupedPlan& plan) {
 std::string described(const GroupedPlan& plan) {
   const GroupedShape& s = plan.shape;
   return std::to_string(s.rows) + " x " + std::to_string(s.columns) + " outputs of " +
-         std::to_string(s.filters) + (s.filters == 1 ? " filter" : " filters") + " a thread; " +
+         std::to_string(s.filters) + (s.filters == 1 ? " filter" : " filters") + " per thread; " +
          std::to_string(plan.blocks) + " blocks of " + std::to_string(kGroupedThreads) + " threads";
 }
 

@@ -60,7 +60,7 @@ std::vector<Conv2dVariant> split_tf32_of_each_tile() {
   std::vector<Conv2dVariant> all;
   for (const SplitShape& shape : kSplitShapes) {
     all.push_back(
-        variant_of(name_of(shape), "the same with so many filters a block",
+        variant_of(name_of(shape), "the same with so many filters per block",
                    [filters = shape.filters](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
                      return exact_split_tf32(layer, filters, gpu);
                    }));

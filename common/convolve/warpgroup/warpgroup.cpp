@@ -68,7 +68,7 @@ Conv2dVariant warpgroup() {
 std::vector<Conv2dVariant> warpgroup_of_each_tile() {
   std::vector<Conv2dVariant> all;
   for (const WarpgroupTile& tile : warpgroup_tiles()) {
-    all.push_back(variant_of(name_of(tile), "the same with so many filters a tile", {tile},
+    all.push_back(variant_of(name_of(tile), "the same with so many filters per tile", {tile},
                              [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
                                return exact_warpgroup(layer, tile, gpu);
                              }));

@@ -31,7 +31,7 @@ Conv2dVariant variant_of(const std::string& name, TileOf tile_of) {
   Conv2dVariant v;
   v.name = name;
   v.source = "common/convolve/pointwise/pointwise.cu";
-  v.description = "tuned: 1 x 1 filters, several pixels and filters a thread, sums in registers";
+  v.description = "tuned: 1 x 1 filters, several pixels and filters per thread, sums in registers";
   v.can_overlap = true;
   v.adds_bias = true;
   const auto plan_on = [tile_of](const ConvLayer& layer, const gpus::GpuLimits& gpu) {

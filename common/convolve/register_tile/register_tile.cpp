@@ -45,7 +45,7 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
       const RegisterShape& shape = kRegisterShapes[static_cast<std::size_t>(tile.shape)];
       return "tiles of " + std::to_string(shape.filters) + " filters x " +
              std::to_string(shape.pixels) + " pixels, " + std::to_string(shape.thread_filters) +
-             " x " + std::to_string(shape.thread_pixels) + " a thread, " +
+             " x " + std::to_string(shape.thread_pixels) + " per thread, " +
              std::to_string(tile.parts) + (tile.parts == 1 ? " part" : " parts");
     };
   });

@@ -43,7 +43,7 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
           const WinogradShape& shape = kWinogradShapes[plan.division.shape];
           const int parts = plan.division.parts;
           return std::to_string(shape.filters) + " filters and " + std::to_string(shape.tiles) +
-                 " tiles a block, " +
+                 " tiles per block, " +
                  (parts == 1 ? "" : "channels in " + std::to_string(parts) + " parts, ") +
                  std::to_string(plan.shared_bytes) + " bytes on chip";
         };

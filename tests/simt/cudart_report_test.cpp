@@ -36,6 +36,14 @@ std::set<std::string> kinds_of(const Value& launch) {
 
 }  // namespace
 
+TEST_CASE("a module that nothing was launched of is read when the program ends", "[simt]") {
+  const Workbench bench;
+  bench.build("told.cu never_launched.cu");
+  CHECK(bench.run("SIMT_REPORT=report.json ./program").status == 3);
+  CHECK_THAT(Value::parse(bench.read("report.json")).at("coverage").dump(),
+             contains("never_launched.cu"));
+}
+
 TEST_CASE("the report tells launches, lines, findings, coverage and what is not freed", "[simt]") {
   const Workbench bench;
   bench.build("told.cu");

@@ -86,9 +86,9 @@ struct Row {
   const Form* form;
 };
 
-// By opcode, in the order of the files.
+// By opcode, in the order of the files. Never destroyed: a program that ends asks for modules that it has not used.
 const std::map<std::string_view, std::vector<Row>>& table() {
-  static const std::vector<Form> forms = [] {
+  static const auto& forms = *new std::vector<Form>([] {
     std::vector<Form> all;
     add_arithmetic_forms(all);
     add_integer_forms(all);
@@ -108,15 +108,15 @@ const std::map<std::string_view, std::vector<Row>>& table() {
     add_group_forms(all);
     add_image_forms(all);
     return all;
-  }();
-  static const std::map<std::string_view, std::vector<Row>> rows = [] {
+  }());
+  static const auto& rows = *new std::map<std::string_view, std::vector<Row>>([] {
     std::map<std::string_view, std::vector<Row>> made;
     for (const Form& form : forms) {
       const std::string_view pattern = form.pattern;
       made[pattern.substr(0, pattern.find_first_of(".[("))].push_back({parts_of(pattern), &form});
     }
     return made;
-  }();
+  }());
   return rows;
 }
 

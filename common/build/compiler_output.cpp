@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <regex>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -48,6 +47,15 @@ std::size_t path_end(const std::string& line) {
   return std::isdigit(static_cast<unsigned char>(line[end + 1])) != 0 ? end : 0;
 }
 
+// Whether the line begins with a place in a file: "a.cu:40:", "a.cu:40,", "a.cu(40)".
+bool begins_with_place(const std::string& line) {
+  const std::size_t end = line.find_first_of(":(");
+  if (end == std::string::npos || end == 0) return false;
+  const std::size_t after = line.find_first_not_of("0123456789", end + 1);
+  if (after == std::string::npos || after == end + 1) return false;
+  return line[end] == '(' ? line[after] == ')' : line[after] == ':' || line[after] == ',';
+}
+
 struct Block {
   std::vector<std::string> lines;
   fs::path file;  // that it is about; empty: unknown
@@ -72,8 +80,7 @@ std::string machines_fault(const std::string& text) {
     // compiler that lacks something tells so of itself.
     const bool is_quoted =
         line.starts_with(' ') || line.find('|') == line.find_first_not_of(" 0123456789");
-    static const std::regex of_a_place(R"(^[^:(]+(:[0-9]+[:,]|\([0-9]+\)))");
-    if (is_quoted || std::regex_search(line.substr(0, 4096), of_a_place)) continue;
+    if (is_quoted || begins_with_place(line)) continue;
     for (const char* words :
          {"No space left on device", "Disk quota exceeded", "Cannot allocate memory",
           "out of memory", "virtual memory exhausted", "Killed signal terminated",

@@ -13,7 +13,7 @@ namespace {
 
 using internal::Range;
 
-constexpr std::uint64_t kInputStream = 0x8cb92ba72f3d8dd7u;
+constexpr std::uint64_t kLayoutStream = 0x8cb92ba72f3d8dd7u;
 
 // A matrix and its transposition are read and written in squares of so many rows and columns: 16 KB,
 // so that every cache line that is touched is used up.
@@ -110,7 +110,7 @@ int input_kinds(const Transform&) { return 2; }
 
 std::vector<float> make_input(const Transform& transform, int kind, std::uint64_t seed) {
   internal::require_kind(kind, input_kinds(transform));
-  const auto stream = (seed ^ kInputStream) + static_cast<std::uint64_t>(kind);
+  const auto stream = (seed ^ kLayoutStream) + static_cast<std::uint64_t>(kind);
   // One octave: no two of 2^23 neighbours have the same magnitude.
   std::vector<float> cells =
       adversarial_input(Problem1d(transform.input_size(), kMaxMaskWidth), stream);

@@ -18,11 +18,11 @@ namespace {
 using internal::Axis;
 using internal::Range;
 
-constexpr std::uint64_t kInputStream = 0xa0761d6478bd642fu;
+constexpr std::uint64_t kPoolingStream = 0xa0761d6478bd642fu;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Outputs computed at a time.
-constexpr std::int64_t kChunk = 1024;
+constexpr std::int64_t kPoolingChunk = 1024;
 
 // Most cells of an average. Its bound is gamma of one more.
 constexpr std::int64_t kMostAveraged = (1 << 24) - 2;
@@ -103,7 +103,7 @@ class RowOfWindows {
     shares_ = columns_.stride <= kMostStride && columns_.taps <= kMostWindow;
     if (!shares_) return;
     const auto most = static_cast<std::size_t>(
-        std::min((kChunk - 1) * columns_.stride + columns_.taps, columns_.cells));
+        std::min((kPoolingChunk - 1) * columns_.stride + columns_.taps, columns_.cells));
     column_value_.resize(most);
     column_scale_.resize(most);
   }
@@ -167,12 +167,12 @@ class RowOfWindows {
 // Neighbouring outputs and what they should be: `value` (for an average the sum of the cells),
 // `scale` and the number of cells of each.
 struct Expected {
-  std::array<double, kChunk> value;
-  std::array<double, kChunk> scale;
-  std::array<std::int64_t, kChunk> cells;
+  std::array<double, kPoolingChunk> value;
+  std::array<double, kPoolingChunk> scale;
+  std::array<std::int64_t, kPoolingChunk> cells;
 };
 
-// Outputs [first, first + count), count <= kChunk, of [N][C][P][Q].
+// Outputs [first, first + count), count <= kPoolingChunk, of [N][C][P][Q].
 template <Pooling kind>
 void expect_nchw(const PoolingLayer& layer, const float* input, RowOfWindows<kind>& row_of_windows,
                  std::int64_t first, std::int64_t count, Expected& expected) {
@@ -231,7 +231,7 @@ void expect_chwn(const PoolingLayer& layer, const float* input, std::int64_t fir
 // A maximum is one of the cells: nothing rounds.
 void judge_maxima(std::int64_t first, std::span<const float> outputs, const Expected& expected,
                   Comparison& result) {
-  std::array<float, kChunk> largest;
+  std::array<float, kPoolingChunk> largest;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     largest[i] = static_cast<float>(expected.value[i]);
   }
@@ -250,7 +250,7 @@ void judge_maxima(std::int64_t first, std::span<const float> outputs, const Expe
 // Cells of +-inf give what the sum gives, inf or NaN.
 void judge_averages(std::int64_t first, std::span<const float> outputs, Expected& expected,
                     Comparison& result) {
-  std::array<double, kChunk> bound;
+  std::array<double, kPoolingChunk> bound;
   std::int64_t cells = 0;
   double divisor = 1;
   double share = 0;
@@ -288,7 +288,7 @@ Comparison judge_part(const PoolingLayer& layer, Layout layout, const float* inp
   RowOfWindows<kind> row_of_windows(layer);
   for (std::size_t done = 0; done < outputs.size();) {
     const std::span<const float> here =
-        outputs.subspan(done, std::min<std::size_t>(kChunk, outputs.size() - done));
+        outputs.subspan(done, std::min<std::size_t>(kPoolingChunk, outputs.size() - done));
     const auto count = static_cast<std::int64_t>(here.size());
     const std::int64_t index = first + static_cast<std::int64_t>(done);
     // One image lies the same way in both layouts.
@@ -384,7 +384,7 @@ int input_kinds(const PoolingLayer&) { return 2; }
 
 std::vector<float> make_input(const PoolingLayer& layer, int kind, std::uint64_t seed) {
   internal::require_kind(kind, input_kinds(layer));
-  const auto stream = (seed ^ kInputStream) + static_cast<std::uint64_t>(kind);
+  const auto stream = (seed ^ kPoolingStream) + static_cast<std::uint64_t>(kind);
   // One octave: magnitudes in [1/2, 1), no two alike among 2^23 neighbours.
   std::vector<float> cells =
       adversarial_input(Problem1d(layer.input_size(), kMaxMaskWidth), stream);

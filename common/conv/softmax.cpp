@@ -43,12 +43,12 @@ namespace halo::conv {
 
 namespace {
 
-constexpr std::uint64_t kInputStream = 0xe7037ed1a0b428dbu;
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr std::uint64_t kSoftmaxStream = 0xe7037ed1a0b428dbu;
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 // Categories judged at a time.
-constexpr std::int64_t kChunk = 1024;
+constexpr std::int64_t kSoftmaxChunk = 1024;
 
 // What an exp costs beside a product, so that work is shared out well.
 constexpr std::int64_t kProductsPerExp = 8;
@@ -104,7 +104,7 @@ int input_kinds(const Softmax&) { return 2; }
 
 std::vector<float> make_input(const Softmax& softmax, int kind, std::uint64_t seed) {
   internal::require_kind(kind, input_kinds(softmax));
-  const auto stream = (seed ^ kInputStream) + static_cast<std::uint64_t>(kind);
+  const auto stream = (seed ^ kSoftmaxStream) + static_cast<std::uint64_t>(kind);
   std::vector<float> cells =
       adversarial_input(Problem1d(softmax.input_size(), kMaxMaskWidth), stream);
   Random random(stream + 1);
@@ -140,15 +140,15 @@ std::vector<float> make_input(const Softmax& softmax, int kind, std::uint64_t se
         break;
       case 2:  // some -inf, but not all
         for (float& cell : row) {
-          if (random.below(3) == 0) cell = -kInfinity;
+          if (random.below(3) == 0) cell = -kInfinite;
         }
         row[place] = 0.5f;
         break;
       case 3:  // nothing but -inf
-        std::fill(row.begin(), row.end(), -kInfinity);
+        std::fill(row.begin(), row.end(), -kInfinite);
         break;
       case 4:
-        row[place] = kInfinity;
+        row[place] = kInfinite;
         break;
       case 5:
         row[place] = kNaN;
@@ -181,7 +181,7 @@ SoftmaxChecker::SoftmaxChecker(const Softmax& softmax, std::span<const float> in
       softmax.N(), softmax.C() * kProductsPerExp, [&](std::int64_t first, std::int64_t end) {
         for (auto n = static_cast<std::size_t>(first); n < static_cast<std::size_t>(end); ++n) {
           const std::span<const float> row = input.subspan(n * categories, categories);
-          float largest = -kInfinity;
+          float largest = -kInfinite;
           bool has_nan = false;
           for (const float cell : row) {
             largest = cell > largest ? cell : largest;
@@ -217,16 +217,16 @@ Comparison SoftmaxChecker::judge(std::int64_t first, std::span<const float> outp
 
 Comparison SoftmaxChecker::judge_part(std::int64_t first, std::span<const float> outputs) const {
   Comparison result;
-  std::array<double, kChunk> value;
-  std::array<double, kChunk> bound;
-  std::array<float, kChunk> nan;
+  std::array<double, kSoftmaxChunk> value;
+  std::array<double, kSoftmaxChunk> bound;
+  std::array<float, kSoftmaxChunk> nan;
   nan.fill(kNaN);
   for (std::size_t done = 0; done < outputs.size();) {
     const std::int64_t index = first + static_cast<std::int64_t>(done);
     const Row& row = rows_[static_cast<std::size_t>(index / softmax_.C())];
     const auto left = static_cast<std::size_t>(softmax_.C() - index % softmax_.C());
     const std::size_t count =
-        std::min({static_cast<std::size_t>(kChunk), outputs.size() - done, left});
+        std::min({static_cast<std::size_t>(kSoftmaxChunk), outputs.size() - done, left});
     const std::span<const float> here = outputs.subspan(done, count);
     done += count;
     if (row.is_nan) {
@@ -241,7 +241,7 @@ Comparison SoftmaxChecker::judge_part(std::int64_t first, std::span<const float>
       const double most = (term.value + term.error) * row.most_share;
       const double least = (term.value - term.error) * row.least_share;
       bound[i] = std::max(most - value[i], value[i] - least) + 0x1p-150;
-      if (cells[i] == -kInfinity) bound[i] = 0;
+      if (cells[i] == -kInfinite) bound[i] = 0;
     }
     result.judge_run(index, here, value.data(), bound.data());
   }

@@ -8,7 +8,7 @@ namespace halo::network {
 
 namespace {
 
-data::Array read(const std::string& path, const std::vector<std::int64_t>& cells) {
+data::Array read_cells(const std::string& path, const std::vector<std::int64_t>& cells) {
   data::Array array = data::read_array(path);
   std::vector<std::int64_t> rest(array.shape.begin() + 1, array.shape.end());
   if (rest != cells) throw data::DataError("cannot use " + data::quoted(path) + ": wrong shape");
@@ -23,12 +23,12 @@ std::vector<int> whole(const std::vector<float>& values) {
 
 TestDigits read_test_digits(const std::string& folder) {
   TestDigits digits;
-  digits.pictures = read(folder + "/test_pictures.npy", {8, 8}).values;
+  digits.pictures = read_cells(folder + "/test_pictures.npy", {8, 8}).values;
   // As digits/train.py: a division in float.
   for (float& pixel : digits.pictures) pixel /= 255.0f;
-  digits.labels = whole(read(folder + "/test_labels.npy", {}).values);
-  digits.predictions = whole(read(folder + "/test_predictions.npy", {}).values);
-  digits.logits = read(folder + "/test_logits.npy", {10}).values;
+  digits.labels = whole(read_cells(folder + "/test_labels.npy", {}).values);
+  digits.predictions = whole(read_cells(folder + "/test_predictions.npy", {}).values);
+  digits.logits = read_cells(folder + "/test_logits.npy", {10}).values;
   if (digits.pictures.size() != digits.count() * 64 ||
       digits.predictions.size() != digits.count() || digits.logits.size() != digits.count() * 10) {
     throw data::DataError("cannot use the test digits of " + data::quoted(folder) +

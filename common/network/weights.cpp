@@ -28,8 +28,8 @@ std::string in_words(const std::vector<std::int64_t>& shape) {
   return text.empty() ? "a single number" : text;
 }
 
-std::vector<float> read(const std::string& path,
-                        const std::vector<std::vector<std::int64_t>>& shapes) {
+std::vector<float> read_one_of(const std::string& path,
+                               const std::vector<std::vector<std::int64_t>>& shapes) {
   data::Array array = data::read_array(path);
   for (const std::vector<std::int64_t>& shape : shapes) {
     if (array.shape == shape) return std::move(array.values);
@@ -73,8 +73,8 @@ Weights read_weights(const Network& network, const std::string& folder) {
       shapes.insert(shapes.begin(), {shape.K, weighted->sums.products_per_output()});
     }
     const std::string start = folder + "/" + layer.name;
-    own.filters = read(start + ".filters.npy", shapes);
-    own.bias = read(start + ".bias.npy", {{shape.K}});
+    own.filters = read_one_of(start + ".filters.npy", shapes);
+    own.bias = read_one_of(start + ".bias.npy", {{shape.K}});
   }
   return weights;
 }

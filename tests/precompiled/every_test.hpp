@@ -1,4 +1,2 @@
-// Compiled once for all test programs: tests/meson.build.
-#pragma once
-
+// Compiled once for all test programs, which are told to begin with it: tests/meson.build.
 #include "tests/catch.hpp"

@@ -36,7 +36,7 @@ int source_lane(int n, scheduling::Shuffle kind, int operand, int width) {
     case scheduling::Shuffle::down:
       return n + operand < first + width ? n + operand : n;
     case scheduling::Shuffle::butterfly:
-      return (n - first ^ operand) < width ? first + (n - first ^ operand) : n;
+      return ((n - first) ^ operand) < width ? first + ((n - first) ^ operand) : n;
   }
   return -1;
 }

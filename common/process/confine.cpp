@@ -28,14 +28,15 @@
 #endif
 
 namespace halo {
+
+void throw_errno(const std::string& what) {
+  throw std::runtime_error(what + ": " + std::strerror(errno));
+}
+
 namespace {
 
 namespace fs = std::filesystem;
 using Profile = Confinement::Profile;
-
-[[noreturn]] void fail(const std::string& what) {
-  throw std::runtime_error(what + ": " + std::strerror(errno));
-}
 
 // ---- Landlock, by its raw calls: libc knows none of them, and older headers not all
 
@@ -69,7 +70,7 @@ class Landlock {
  public:
   Landlock() {
     const int version = landlock_version();
-    if (version < 1) fail("no Landlock");
+    if (version < 1) throw_errno("no Landlock");
     LandlockRules rules;
     rules.files = bit(13) - 1;
     if (version >= 2) rules.files |= bit(13);
@@ -80,7 +81,7 @@ class Landlock {
     const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
     handled_ = rules.files;
     rules_ = static_cast<int>(syscall(kLandlockCreate, &rules, size, 0));
-    if (rules_ < 0) fail("no Landlock");
+    if (rules_ < 0) throw_errno("no Landlock");
   }
   ~Landlock() { close(rules_); }
   Landlock(const Landlock&) = delete;
@@ -91,18 +92,18 @@ class Landlock {
     rule.parent = open(path.c_str(), O_PATH | O_CLOEXEC);
     if (rule.parent < 0) {
       if (errno == ENOENT) return;
-      fail(path);
+      throw_errno(path);
     }
     struct stat file = {};
     fstat(rule.parent, &file);
     rule.allowed = what & handled_ & (S_ISDIR(file.st_mode) ? ~std::uint64_t{0} : kOfFiles);
     const long added = syscall(kLandlockAdd, rules_, 1, &rule, 0);
     close(rule.parent);
-    if (added != 0) fail(path);
+    if (added != 0) throw_errno(path);
   }
 
   void restrict() {
-    if (syscall(kLandlockRestrict, rules_, 0) != 0) fail("Landlock");
+    if (syscall(kLandlockRestrict, rules_, 0) != 0) throw_errno("Landlock");
   }
 
  private:
@@ -147,7 +148,7 @@ void limit(int what, std::uint64_t soft, std::uint64_t hard) {
   getrlimit(static_cast<__rlimit_resource>(what), &now);
   const rlimit wanted = {std::min<rlim_t>(soft, now.rlim_max),
                          std::min<rlim_t>(hard, now.rlim_max)};
-  if (setrlimit(static_cast<__rlimit_resource>(what), &wanted) != 0) fail("a limit");
+  if (setrlimit(static_cast<__rlimit_resource>(what), &wanted) != 0) throw_errno("a limit");
 }
 
 // Threads of this user, in all of the machine: they count against the limit of processes too.
@@ -190,7 +191,7 @@ void drop_capabilities() {
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2] = {};
-  if (syscall(SYS_capset, &header, none) != 0) fail("capabilities");
+  if (syscall(SYS_capset, &header, none) != 0) throw_errno("capabilities");
   // Without it, a program that root executes would have them all again.
   prctl(PR_SET_SECUREBITS, 0x2f, 0, 0, 0);
 }
@@ -217,7 +218,7 @@ struct Filter {
         seccomp_rule_add(context, action, number, sizeof...(conditions), conditions...);
     if (error != 0) {
       errno = -error;
-      fail(std::string("a filter of ") + name);
+      throw_errno(std::string("a filter of ") + name);
     }
   }
   template <class... Conditions>
@@ -665,11 +666,11 @@ void become_confined(const JailOptions& options, uid_t user, int line) {
       close(score);
     }
     set_limits(confinement.limits, user != 0 ? user : getuid());
-    if (user != 0 && !become_user(user)) fail("another user");
+    if (user != 0 && !become_user(user)) throw_errno("another user");
     drop_capabilities();
     umask(022);
     if (chdir(confinement.folder.empty() ? "/" : confinement.folder.c_str()) != 0) {
-      fail(confinement.folder);
+      throw_errno(confinement.folder);
     }
     std::vector<std::string> settings = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8"};
     if (!confinement.folder.empty()) {
@@ -688,7 +689,7 @@ void become_confined(const JailOptions& options, uid_t user, int line) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) throw_errno("no_new_privs");
     if (options.landlock) restrict_files(options);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(126);
@@ -704,7 +705,7 @@ void become_confined(const JailOptions& options, uid_t user, int line) {
     }
 #endif
     execve(program, words.data(), environment.data());
-    fail("cannot run " + options.command[0]);
+    throw_errno("cannot run " + options.command[0]);
   } catch (const std::exception& error) {
     LineMessage message;
     message.text = error.what();

@@ -29,6 +29,9 @@ void close_on_exec(int also = -1);
 /// what went wrong, if anything did.
 [[noreturn]] void become_confined(const JailOptions& options, uid_t user, int line);
 
+/// Of a call to the system that failed: throws the words, and what errno says.
+[[noreturn]] void throw_errno(const std::string& what);
+
 /// As another user, for ever.
 bool become_user(uid_t user);
 

@@ -53,14 +53,10 @@ constexpr std::chrono::milliseconds kLook(50);
 constexpr std::chrono::seconds kGrace(5);
 constexpr std::uint64_t kMostFiles = 1000;
 
-[[noreturn]] void fail(const std::string& what) {
-  throw std::runtime_error(what + ": " + std::strerror(errno));
-}
-
 std::string own_path() {
   std::array<char, 4096> path;
   const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  if (length <= 0) fail("/proc/self/exe");
+  if (length <= 0) throw_errno("/proc/self/exe");
   return {path.data(), static_cast<std::size_t>(length)};
 }
 
@@ -127,7 +123,7 @@ class LentFolder {
     folder_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder_ < 0 || fstat(folder_, &before_) != 0 || fchown(folder_, to, to) != 0 ||
         fchmod(folder_, 0700) != 0) {
-      fail(path);
+      throw_errno(path);
     }
   }
   ~LentFolder() {
@@ -293,7 +289,7 @@ std::vector<std::string> bubblewrap_words(JailOptions options, int line) {
   argv.push_back(nullptr);
   char* none[] = {nullptr};
   execve(argv[0], argv.data(), none);
-  fail("cannot run " + words[0]);
+  throw_errno("cannot run " + words[0]);
 }
 
 // ---- Within bubblewrap: starts the program and tells how it ended, which bubblewrap would not
@@ -360,7 +356,7 @@ class Warden {
     int lines[2], out[2], err[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, lines) != 0 ||
         pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
-      fail("cannot make a pipe");
+      throw_errno("cannot make a pipe");
     }
     // Where both go to one place they are one, so that lines keep their order.
     struct stat first = {}, second = {};
@@ -370,7 +366,7 @@ class Warden {
 
     start_ = Clock::now();
     child_ = fork();
-    if (child_ < 0) fail("cannot start a process");
+    if (child_ < 0) throw_errno("cannot start a process");
     if (child_ == 0) begin(lines[1], out[1], are_one ? out[1] : err[1]);
     close(lines[1]);
     close(out[1]);
@@ -425,7 +421,7 @@ class Warden {
       sigprocmask(SIG_SETMASK, &none, nullptr);
       const std::vector<std::string> words = bubblewrap_words(options_, line);
       close_on_exec(line);
-      if (user_ != 0 && !become_user(user_)) fail("another user");
+      if (user_ != 0 && !become_user(user_)) throw_errno("another user");
       become(words);
     } catch (const std::exception& error) {
       LineMessage message;
@@ -626,10 +622,10 @@ int run(const JailOptions& options) {
   if (!options.report.empty()) {
     report =
         open(options.report.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (report < 0) fail(options.report);
+    if (report < 0) throw_errno(options.report);
   }
   int told[2];
-  if (pipe2(told, O_CLOEXEC) != 0) fail("cannot make a pipe");
+  if (pipe2(told, O_CLOEXEC) != 0) throw_errno("cannot make a pipe");
   struct sigaction action = {};
   action.sa_handler = hand_on;
   for (const int one : {SIGTERM, SIGINT, SIGHUP}) sigaction(one, &action, nullptr);
@@ -640,7 +636,7 @@ int run(const JailOptions& options) {
   sigprocmask(SIG_BLOCK, &stops, &before);
   const pid_t parent = getpid();
   const pid_t warden = fork();
-  if (warden < 0) fail("cannot start a process");
+  if (warden < 0) throw_errno("cannot start a process");
   if (warden == 0) {
     // Its own group: whoever kills ours leaves it the time to end the program.
     setsid();
@@ -667,7 +663,7 @@ int run(const JailOptions& options) {
   const std::string reason = outcome.reason.data();
   if (report >= 0 && !reason.empty()) {
     const std::string line = reason + "\n";
-    if (write(report, line.data(), line.size()) < 0) fail(options.report);
+    if (write(report, line.data(), line.size()) < 0) throw_errno(options.report);
   }
   if (report < 0 && reason.starts_with(kNotStarted)) {
     std::fprintf(stderr, "halo-jail: %s\n", reason.c_str());

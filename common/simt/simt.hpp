@@ -298,7 +298,8 @@ struct Coverage {
   std::vector<KernelCoverage> kernels;  // by name, also those that were never launched
 };
 
-// What was executed since the last call. Nothing counts while checks are "none".
+// What was executed since the last call, and what not of the files (of the modules) that kernels were launched of.
+// Nothing counts while checks are "none".
 Coverage take_coverage();
 
 // Which checks run: "all", "none" or a comma-separated list of counters, races, bounds,

@@ -101,6 +101,13 @@ Coverage take_coverage() {
   report::CoverageFacts facts;
   for (Module* const module : all_modules()) {
     Known& known = collect(*module);
+    // Of others nothing is to be said but that there are kernels.
+    if (known.recent_launches.empty()) {
+      for (Kernel* const kernel : all_kernels()) {
+        if (kernel->module == module) facts.add(kernel->name, 0);
+      }
+      continue;
+    }
     add_facts(*module, known.recent, false, facts);
     add(known.before, known.recent);
     known.recent.clear();

@@ -32,6 +32,7 @@ class CoverageFacts {
   void add(const ptx::Module& module, std::span<const std::uint8_t> ran,
            std::span<const KernelRun> kernels);
   void add(const CoverageFacts& others);
+  void add(const std::string& kernel, std::uint64_t launches) { kernels_[kernel] += launches; }
   Coverage told() const;
 
  private:

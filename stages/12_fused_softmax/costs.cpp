@@ -116,8 +116,10 @@ Cost predict_fused_cub(const Softmax& softmax) {
   // CUB keeps a float and a byte of each warp, in whole floats, and the block's; then come both results.
   add_rows(tally, softmax, (warps + (warps + 3) / 4 + 1 + 2) * sizeof(float));
   tally.shared_store(one(0), 2 * N * (warps + 1));
-  // Thread 0 reads what four warps have left at once; of two, one of the reductions takes both by themselves.
-  const std::int64_t by_first = warps == 1 ? 0 : warps == 2 ? 3 : 2 * (warps / 4 + 1);
+  // Thread 0 reads what four warps have left at once, but of the first four, of which one is its own, only where there
+  // are 16; of two, one of the reductions takes both by themselves.
+  const std::int64_t fours = warps / 4 + (warps < 16);
+  const std::int64_t by_first = warps == 1 ? 0 : warps == 2 ? 3 : 2 * fours;
   tally.shared_load(one(0), N * (2 * warps + by_first));
   tally.barriers(4 * N);
   return tally.cost();

@@ -21,9 +21,9 @@ from attacks import ROOT, exercise_of, head_of, names, text_of
 
 LEAST = 120
 # Against the file's text, the compiler, the limits, the judge's line, the device, the counts, the hidden cases, what is outside.
-SAMPLE = ["00_forges_the_report", "01_looks_into_values", "04_asm_label", "04_bomb_of_includes", "04_copies_back", "04_daemon",
-          "04_endless_host", "04_finds_and_answers", "04_fits_what_students_see", "04_fork_bomb", "04_network",
-          "04_notes_a_copy_to_the_judge", "04_reads_the_assignment"]
+SAMPLE = ["00_forges_the_report", "00_overwrites_its_report", "00_reads_in_vain", "01_looks_into_values", "04_asm_label",
+          "04_bomb_of_includes", "04_copies_back", "04_daemon", "04_endless_host", "04_finds_and_answers",
+          "04_fits_what_students_see", "04_fork_bomb", "04_network", "04_notes_a_copy_to_the_judge", "04_reads_the_assignment"]
 # Two at a time, on any machine: what each is told must not depend on the others.
 AT_ONCE = 2
 SEED = "20240607"

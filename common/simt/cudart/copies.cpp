@@ -658,6 +658,27 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
   });
 }
 
+// One after the other, as any order is right. Their attributes are hints to who copies.
+cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const std::size_t* bytes,
+                                 std::size_t count, cudaMemcpyAttributes* attributes,
+                                 std::size_t* first, std::size_t kinds, cudaStream_t stream) {
+  return on_stream("cudaMemcpyBatchAsync", stream, [&]() -> cudaError_t {
+    if (stream == nullptr || stream == cudaStreamLegacy || to == nullptr || from == nullptr ||
+        bytes == nullptr || attributes == nullptr || first == nullptr || kinds == 0 ||
+        kinds > count || first[0] != 0) {
+      return cudaErrorInvalidValue;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto copy_one = [stream, to = to[i], from = from[i], bytes = bytes[i]] {
+        return copy_bytes({"cudaMemcpyBatchAsync", stream}, to, from, bytes, cudaMemcpyDefault);
+      };
+      const cudaError_t error = enqueue(stream, cudaGraphNodeTypeMemcpy, copy_one);
+      if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters) {
   return call("cudaMemcpy3DPeer", [&] {
     if (parameters == nullptr) return cudaErrorInvalidValue;

@@ -165,6 +165,13 @@ cudaError_t cudaMemcpy3D_ptds(const cudaMemcpy3DParms* parameters) {
   return cudaMemcpy3D(parameters);
 }
 
+cudaError_t cudaMemcpyBatchAsync_ptsz(void* const* to, const void* const* from,
+                                      const std::size_t* bytes, std::size_t count,
+                                      cudaMemcpyAttributes* attributes, std::size_t* first,
+                                      std::size_t kinds, cudaStream_t stream) {
+  return cudaMemcpyBatchAsync(to, from, bytes, count, attributes, first, kinds, of_thread(stream));
+}
+
 cudaError_t cudaMemcpyAsync_ptsz(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                                  cudaStream_t stream) {
   return cudaMemcpyAsync(to, from, bytes, kind, of_thread(stream));

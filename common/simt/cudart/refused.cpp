@@ -109,8 +109,6 @@ cudaError_t cudaMemcpy3DBatchAsync() { return refused(__func__); }
 cudaError_t cudaMemcpy3DBatchAsync_ptsz() { return refused(__func__); }
 cudaError_t cudaMemcpyArrayToArray() { return refused(__func__); }
 cudaError_t cudaMemcpyArrayToArray_ptds() { return refused(__func__); }
-cudaError_t cudaMemcpyBatchAsync() { return refused(__func__); }
-cudaError_t cudaMemcpyBatchAsync_ptsz() { return refused(__func__); }
 cudaError_t cudaMipmappedArrayGetMemoryRequirements() { return refused(__func__); }
 cudaError_t cudaMipmappedArrayGetSparseProperties() { return refused(__func__); }
 cudaError_t cudaSignalExternalSemaphoresAsync() { return refused(__func__); }

@@ -1,4 +1,4 @@
-// Attack: copies results back among others, by one call for several copies. Told: cudaMemcpyBatchAsync
+// Attack: copies results back among others, by one call for several copies. Told: copies device memory to the host
 #include <cuda_runtime.h>
 
 #include <vector>

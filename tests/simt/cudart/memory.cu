@@ -126,6 +126,30 @@ static void rows_and_planes() {
   cudaFree(box.ptr);
 }
 
+static void several_copies_by_one_call() {
+  constexpr int kCount = 8;
+  int host[2][kCount], back[2][kCount] = {};
+  for (int i = 0; i < 2 * kCount; ++i) host[0][i] = i;
+  int* device = nullptr;
+  cudaMalloc(&device, sizeof host);
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  void* to[] = {device + kCount, device};
+  const void* from[] = {host[0], host[1]};
+  std::size_t sizes[] = {sizeof host[0], sizeof host[1]}, first[] = {0};
+  cudaMemcpyAttributes how = {};
+  how.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  expect_error(cudaMemcpyBatchAsync(to, from, sizes, 2, &how, first, 1, stream), cudaSuccess,
+               __LINE__);
+  cudaMemcpyAsync(back, device, sizeof back, cudaMemcpyDeviceToHost, stream);
+  cudaStreamSynchronize(stream);
+  expect(back[0][0] == kCount && back[1][kCount - 1] == kCount - 1, "both copies", __LINE__);
+  expect_error(cudaMemcpyBatchAsync(to, from, sizes, 2, &how, first, 0, stream),
+               cudaErrorInvalidValue, __LINE__);
+  cudaStreamDestroy(stream);
+  cudaFree(device);
+}
+
 static void memory_of_both() {
   constexpr int kCount = 100;
   int *managed, *pinned;
@@ -199,6 +223,7 @@ int main() {
   lists();
   freed_neighbours();
   rows_and_planes();
+  several_copies_by_one_call();
   memory_of_both();
   pools_and_streams();
   handles();

@@ -59,10 +59,12 @@ static int launch(const float* input, const float* smooth_mask, const float* slo
   float* scratch = nullptr;
   const size_t bytes = (smooth_width + slope_width) * sizeof(float);
   cudaMallocAsync(&scratch, bytes, stream.get());
-  cudaMemcpyAsync(scratch, smooth_mask, smooth_width * sizeof(float), cudaMemcpyDefault,
-                  stream.get());
-  cudaMemcpyAsync(scratch + smooth_width, slope_mask, slope_width * sizeof(float),
-                  cudaMemcpyDefault, stream.get());
+  void* to[] = {scratch, scratch + smooth_width};
+  const void* from[] = {smooth_mask, slope_mask};
+  size_t sizes[] = {smooth_width * sizeof(float), slope_width * sizeof(float)}, first[] = {0};
+  cudaMemcpyAttributes how = {};
+  how.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  cudaMemcpyBatchAsync(to, from, sizes, 2, &how, first, 1, stream.get());
   cudaMemcpyAsync(at, scratch, bytes, cudaMemcpyDefault, stream.get());
   cudaFreeAsync(scratch, stream.get());
   cudaEventRecord(behind.get(), stream.get());

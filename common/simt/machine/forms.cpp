@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_set>
 #include <vector>
 
 namespace simt::machine {
@@ -154,9 +155,16 @@ const Form* find_form(const ptx::Instruction& instruction) {
 }
 
 void order_modifiers(ptx::Module& module) {
+  std::unordered_set<std::string_view> known;  // as the module's text has them: most come often
   for (ptx::Function& function : module.functions) {
     for (ptx::Instruction& one : function.body) {
-      if (find_form(one) != nullptr) continue;
+      const std::string_view last = one.modifiers.empty() ? one.opcode : one.modifiers.back();
+      const std::string_view text(one.opcode.begin(), last.end());
+      if (known.contains(text)) continue;
+      if (find_form(one) != nullptr) {
+        known.insert(text);
+        continue;
+      }
       const auto rows = table().find(one.opcode);
       if (rows == table().end()) continue;
       for (const Row& row : rows->second) {

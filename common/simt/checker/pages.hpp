@@ -45,7 +45,7 @@ class Pages {
 
  private:
   static constexpr std::size_t kOfSlab = 16;  // pages that are made together: 6 MB
-  static constexpr std::size_t kMostLarge = 128;
+  static constexpr std::size_t kMostLarge = 16;
 
   Page* make(std::size_t number);
   std::uint64_t begin_;

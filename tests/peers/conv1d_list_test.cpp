@@ -44,8 +44,8 @@ TEST_CASE("peers: each says what it is, and can be launched or says why not") {
     if (!peer.unavailable.empty()) {
       CHECK_THAT(peer.unavailable, test::contains("when this was built"));
     }
-    // Whoever does not launch it says why.
+    // Whoever cannot be launched says why.
     const auto huge = peer.prepared(Conv1dProblem(2'000'000'000, 1023, 256));
-    CHECK(huge.refusal.empty() == static_cast<bool>(huge.launch));
+    CHECK((!huge.refusal.empty() || huge.launch));
   }
 }

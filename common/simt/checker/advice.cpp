@@ -268,6 +268,11 @@ const char* advice(Hazard hazard, Remedy remedy) {
       return "Put both on one stream, let the second's stream wait with cudaEventRecord and "
              "cudaStreamWaitEvent, or let the host wait in between.";
     case Hazard::unordered_launches:
+      if (remedy == Remedy::launch_over) {
+        return "That kernel lets no other begin before its end, so on today's GPUs it is over; "
+               "CUDA "
+               "promises only after cudaGridDependencySynchronize() that what it wrote is seen.";
+      }
       return "A launch with programmatic stream serialization may begin before the one before it "
              "has ended: call cudaGridDependencySynchronize() first.";
     case Hazard::missing_fence:

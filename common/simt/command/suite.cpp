@@ -298,8 +298,7 @@ Outcome judge(const Row& row, const Ended& ended, const fs::path& report, int li
       kernels += launch.at("grid").elements().at(0).get<int>() > 0;
       for (const Value& one : launch.at("findings").elements()) {
         const auto kind = one.get<std::string>("kind");
-        const std::optional<Hazard> hazard = hazard_named(kind);
-        Words& kinds = hazard && is_note(*hazard) ? outcome.notes : outcome.errors;
+        Words& kinds = one.get<std::string>("level") == "note" ? outcome.notes : outcome.errors;
         if (!has(kinds, kind)) kinds.push_back(kind);
         messages.try_emplace(kind, fs::path(one.get<std::string>("file")).filename().string() +
                                        ":" + std::to_string(one.get<int>("line")) + ": " +

@@ -77,6 +77,7 @@ struct Known {
   std::string name;
   std::vector<std::uintptr_t> callers;
   Footprint footprint;
+  bool lets_next_begin = false;  // an early kernel, before its threads have ended
 };
 
 struct State {
@@ -547,11 +548,13 @@ Operation::~Operation() {
                                 [&](const Known& one) { return one.number == number_; });
   if (its == s.open.end()) return;
   its->footprint = std::move(footprint_);
+  its->lets_next_begin = lets_next_begin_;
   s.pages += its->footprint.pages().size();
   // Of a stream that does the same again and again the last is enough.
   const auto before = std::find_if(std::make_reverse_iterator(its), s.open.rend(),
                                    [&](const Known& one) { return one.stream == its->stream; });
-  if (before != s.open.rend() && covers(its->footprint, before->footprint)) {
+  if (before != s.open.rend() && before->lets_next_begin <= its->lets_next_begin &&
+      covers(its->footprint, before->footprint)) {
     s.pages -= before->footprint.pages().size();
     close_pages(its->footprint);
     s.open.erase(std::next(before).base());
@@ -616,9 +619,12 @@ std::vector<Finding> Operation::findings(const LineOf& line_of) const {
     if (other == nullptr) continue;
     const Hazard hazard =
         other->stream == stream_ ? Hazard::unordered_launches : Hazard::unordered_streams;
+    // A kernel that lets nobody begin does so at its end: what it did is over, though nothing promises that it is seen.
+    const bool is_over = hazard == Hazard::unordered_launches && !other->lets_next_begin;
     all.push_back(finding_of(name_ + " " + verb(touch), early.address,
                              line_of ? line_of(site) : line_of_caller(), *other, its, early.count,
-                             hazard, advice(hazard)));
+                             hazard, advice(hazard, is_over ? Remedy::launch_over : Remedy::none)));
+    all.back().note = is_over;
   }
   return all;
 }

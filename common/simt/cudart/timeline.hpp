@@ -108,6 +108,8 @@ class Operation {
   bool is_early() const { return early_from_ != 0; }
   /// Of an early kernel: the next one on its stream may begin before all threads have waited for those before it.
   void hurries() { hurries_ = true; }
+  /// Of any kernel: the next one on its stream may begin before all its threads have ended.
+  void lets_next_begin() { lets_next_begin_ = true; }
   /// It will touch the same once more.
   void begin_again() { early_.clear(); }
   /// `site` says where, to findings(). `has_waited`: for what is before it on its stream. Any thread.
@@ -127,7 +129,7 @@ class Operation {
   std::string name_;
   Number early_from_ =
       0;  // of those on its stream, from here on they may not have ended; 0: all have
-  bool hurries_ = false;
+  bool hurries_ = false, lets_next_begin_ = false;
   std::mutex mutex_;
   Footprint footprint_;
   std::vector<Number> rivals_;  // that nothing orders before it

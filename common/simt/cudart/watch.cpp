@@ -290,6 +290,7 @@ void Watch::launches_waited(const machine::Warp& warp) {
 }
 
 void Watch::next_launch_begins(const machine::Warp& warp) {
+  operation_.lets_next_begin();
   if (operation_.is_early() && is_early(warp, warp.active)) operation_.hurries();
 }
 

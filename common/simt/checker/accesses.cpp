@@ -700,6 +700,7 @@ void BlockCheck::uninitialised(const Doing& doing, int lane) {
   const std::uint64_t lacking =
       ~doing.initialised.bits(address, bytes) & ((std::uint64_t{1} << bytes) - 1);
   bool is_told = lacking != 0;
+  unsigned told_values = 0;  // a bit each
   if (access.act == Act::load) {
     is_told = false;
     const auto each = static_cast<unsigned>(access.value_bytes);
@@ -719,6 +720,7 @@ void BlockCheck::uninitialised(const Doing& doing, int lane) {
         continue;
       }
       is_told |= its != 0;
+      told_values |= static_cast<unsigned>(its != 0) << v;
     }
   }
   if (!is_told) return;
@@ -733,8 +735,82 @@ void BlockCheck::uninitialised(const Doing& doing, int lane) {
   finding.party = {block_, doing.thread(lane)};
   finding.address = address;
   finding.count = 1;
-  const std::lock_guard lock(checker_.mutex_);
-  checker_.findings_.add(std::move(finding));
+  // Where one such read has mattered, the next are told at once.
+  const bool may_wait = access.unwritten != nullptr && !told_reads_.contains(access.site);
+  std::uint32_t origin = doing.is_shared && &doing.memory == this && !left_at_.empty()
+                             ? left_at(address + static_cast<unsigned>(std::countr_zero(lacking)))
+                             : 0;
+  if (origin == 0) origin = new_origin({std::move(finding)});
+  if (!may_wait) return matters(origin);
+  for (int v = 0; v < 4; ++v) {
+    if ((told_values >> v & 1) != 0) access.unwritten->push_back({lane, v, origin});
+  }
+}
+
+// ---- What nobody has written, on its way ----
+
+std::uint32_t BlockCheck::new_origin(Unwritten its) {
+  origins_.push_back(std::move(its));
+  return static_cast<std::uint32_t>(origins_.size());
+}
+
+std::uint32_t BlockCheck::left_at(std::uint64_t address) const {
+  const auto found = left_at_.find(address / 4);
+  return found == left_at_.end() ? 0 : found->second;
+}
+
+// Lanes that others have stood for have the same.
+void BlockCheck::complete(const Access& access) {
+  const std::vector<Access::Unwritten> found = *access.unwritten;
+  const bool is_shared = access.space == Space::shared;
+  const Initialised& initialised = is_shared ? storage_->initialised : *checker_.initialised_;
+  const auto each = static_cast<std::size_t>(access.value_bytes);
+  std::array<std::uint32_t, 4> there{};  // of each value the lanes that have it
+  for (const Access::Unwritten& one : found) {
+    there[static_cast<std::size_t>(one.value)] |= 1u << one.lane;
+  }
+  for (std::size_t v = 0; v < there.size(); ++v) {
+    if (there[v] == 0) continue;
+    for (std::uint32_t rest = access.lanes.mask & ~there[v]; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      if (initialised.all(address_of(access, lane) + v * each, each)) continue;
+      const Access::Unwritten* its = nullptr;
+      for (const Access::Unwritten& one : found) {
+        if (one.value != static_cast<int>(v)) continue;
+        const bool is_same = address_of(access, one.lane) == address_of(access, lane);
+        if (its == nullptr || is_same) its = &one;
+      }
+      access.unwritten->push_back({lane, its->value, its->origin});
+    }
+  }
+}
+
+void BlockCheck::leaves_unwritten(std::uint64_t address, std::size_t bytes, std::uint32_t origin) {
+  storage_->initialised.forget(address, bytes);
+  storage_->unsettle(address, address + bytes);
+  for (std::uint64_t word = address / 4; word * 4 < address + bytes; ++word) {
+    left_at_[word] = origin;
+  }
+}
+
+std::uint32_t BlockCheck::joined(std::uint32_t a, std::uint32_t b) {
+  return new_origin({{}, a, b});
+}
+
+void BlockCheck::matters(std::uint32_t origin) {
+  std::vector<std::uint32_t> rest{origin};
+  while (!rest.empty()) {
+    Unwritten& its = origins_[rest.back() - 1];
+    rest.pop_back();
+    for (std::uint32_t* const part : {&its.a, &its.b}) {
+      if (const std::uint32_t other = std::exchange(*part, 0); other != 0) rest.push_back(other);
+    }
+    if (!its.finding) continue;
+    told_reads_.insert(its.finding->site);
+    const std::lock_guard lock(checker_.mutex_);
+    checker_.findings_.add(std::move(*its.finding));
+    its.finding.reset();
+  }
 }
 
 }  // namespace simt::checker

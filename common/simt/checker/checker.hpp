@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -94,6 +95,13 @@ struct Access {
   /// Of a store what it stores: of each component where it is in lane 0, and how large it is.
   std::array<const std::byte*, 4> values{};
   int value_bytes = 4;
+  /// A value of a lane that nobody has written, which is told once it matters (BlockCheck::matters).
+  struct Unwritten {
+    int lane, value;
+    std::uint32_t origin;
+  };
+  /// Of a load: where they are put; null: they are told at once.
+  std::vector<Unwritten>* unwritten = nullptr;
 };
 
 /// Of the memory at an address, of shared memory by where it is in the block's: the name of the variable or array.
@@ -131,6 +139,14 @@ class BlockCheck {
   std::uint32_t access(const Access& access);
   /// Those lanes alone.
   std::uint32_t leaves_variable(const Access& access);
+  /// Of a load that has put something into Access::unwritten: what the other lanes have of it.
+  void complete(const Access& access);
+  /// What two values that nobody wrote have made together.
+  std::uint32_t joined(std::uint32_t a, std::uint32_t b);
+  /// Something depends on a value of this origin: its read is told.
+  void matters(std::uint32_t origin);
+  /// A store has put such a value into shared memory.
+  void leaves_unwritten(std::uint64_t address, std::size_t bytes, std::uint32_t origin);
   /// All threads of the block that have not ended have met.
   void barrier();
   /// These lanes have met in a __syncwarp. `live` are those of the warp that have not ended.
@@ -239,6 +255,13 @@ class BlockCheck {
   void settle(const Doing& doing, std::uint64_t first_group, const RunResult& result);
   inline bool is_simply_initialised(const Doing& doing, std::uint64_t address, std::size_t bytes);
   void check_initialised(const Doing& doing, int lane, int count);
+  // A read of what nobody has written that may not matter, or what values of two such have made together.
+  struct Unwritten {
+    std::optional<Finding> finding;  // none: it has been told
+    std::uint32_t a = 0, b = 0;
+  };
+  std::uint32_t new_origin(Unwritten its);
+  std::uint32_t left_at(std::uint64_t address) const;
   void uninitialised(const Doing& doing, int lane);
   void strong(const Doing& doing, int lane, bool is_before);
   bool comes_after(Clock clock, const Exact& earlier);
@@ -305,6 +328,10 @@ class BlockCheck {
   std::vector<Exact> visits_;             // of other blocks: the last of each at each place
   // Values on their way from memory to memory that lack bytes: by warp and register, of each lane the bytes.
   std::unordered_map<std::uint32_t, std::array<std::uint8_t, 32>> copies_;
+  std::vector<Unwritten> origins_;                            // their numbers begin with 1
+  std::unordered_map<std::uint64_t, std::uint32_t> left_at_;  // in shared memory, by word
+  std::set<std::int32_t>
+      told_reads_;  // sites of reads that have mattered: the next are told at once
 };
 
 class Checker {

@@ -135,7 +135,50 @@ void LaunchCheck::end(const machine::Block& block) {
   blocks_.erase(&block);
 }
 
+std::uint32_t LaunchCheck::joined(const machine::Warp& warp, std::uint32_t a, std::uint32_t b) {
+  return check_of(*warp.block).joined(a, b);
+}
+
+void LaunchCheck::matters(const machine::Warp& warp, std::uint32_t origin) {
+  check_of(*warp.block).matters(origin);
+}
+
+// What a load has found that nobody wrote goes to its registers.
+void LaunchCheck::bring(const WarpAccess& its, const Access& access) {
+  check_of(*its.warp->block).complete(access);
+  for (const Access::Unwritten& one : unwritten_) {
+    its.warp->undefined->bring(machine::value_slot(*its.step, one.value),
+                               static_cast<std::size_t>(one.lane), one.origin);
+  }
+  unwritten_.clear();
+}
+
+// A store of what nobody wrote leaves the block's own shared memory unwritten; elsewhere it matters.
+void LaunchCheck::take(const WarpAccess& its) {
+  BlockCheck& check = check_of(*its.warp->block);
+  const bool is_own = its.space == WarpAccess::Space::shared && its.block == its.warp->block;
+  const int bytes = its.lanes.bytes / its.step->count;
+  machine::each_lane(its.lanes.mask, [&](std::size_t lane) {
+    for (int i = 0; i < its.step->count; ++i) {
+      const std::uint32_t origin = its.warp->undefined->at(machine::value_slot(*its.step, i), lane);
+      if (origin == 0) continue;
+      if (is_own) {
+        check.leaves_unwritten(its.lanes.address[lane] + static_cast<unsigned>(i * bytes),
+                               static_cast<std::size_t>(bytes), origin);
+      } else {
+        check.matters(origin);
+      }
+    }
+  });
+}
+
 std::uint32_t LaunchCheck::access(const WarpAccess& its) {
+  const std::uint32_t faulty = look(its);
+  if (its.step->flow == machine::Flow::stores && !its.warp->undefined->empty()) take(its);
+  return faulty;
+}
+
+std::uint32_t LaunchCheck::look(const WarpAccess& its) {
   if (its.space == WarpAccess::Space::constant || its.space == WarpAccess::Space::reserved) {
     return 0;
   }
@@ -164,7 +207,12 @@ std::uint32_t LaunchCheck::access(const WarpAccess& its) {
     }
   }
   if ((its.warp->at_cluster & its.lanes.mask) != 0) check_of(block).acts_after_arrival();
-  if (!is_shared || its.block == &block) return remember(check_of(block).access(access));
+  if (!is_shared || its.block == &block) {
+    if (its.step->flow == machine::Flow::loads) access.unwritten = &unwritten_;
+    const std::uint32_t faulty = check_of(block).access(access);
+    if (!unwritten_.empty()) bring(its, access);
+    return remember(faulty);
+  }
   return remember(check_of(block).access_of(check_of(*its.block), access));
 }
 

@@ -27,6 +27,8 @@ class LaunchCheck {
   /// As machine::Observer has them. Lanes for which the access must not be made are told.
   std::uint32_t access(const machine::WarpAccess& access);
   std::uint32_t async_access(const machine::AsyncAccess& access);
+  std::uint32_t joined(const machine::Warp& warp, std::uint32_t a, std::uint32_t b);
+  void matters(const machine::Warp& warp, std::uint32_t origin);
   /// A lane's address is no memory that it may touch. True, and told, if it has left the variable that it comes from.
   bool fault(const machine::WarpAccess& access, int lane);
   void barrier(const machine::Block& block, std::uint32_t number);
@@ -52,6 +54,9 @@ class LaunchCheck {
   Access described(const machine::WarpAccess& access) const;
   BlockCheck& check_of(const machine::Block& block);
   void find_missing(const machine::Cluster& cluster);
+  std::uint32_t look(const machine::WarpAccess& its);
+  void bring(const machine::WarpAccess& its, const Access& access);
+  void take(const machine::WarpAccess& its);
   std::string name_in_shared(std::uint64_t address) const;
 
   Checker& checker_;
@@ -59,7 +64,8 @@ class LaunchCheck {
   const machine::Grid& grid_;
   std::vector<Site> sites_;
   bool looks_for_barriers_;
-  bool has_faults_ = false;  // threads have ended where they should not have
+  std::vector<Access::Unwritten> unwritten_;  // by the access that is looked at
+  bool has_faults_ = false;                   // threads have ended where they should not have
   std::unordered_map<const machine::Block*, std::unique_ptr<BlockCheck>> blocks_;
   const machine::Block* last_ = nullptr;
   BlockCheck* last_check_ = nullptr;

@@ -40,6 +40,13 @@ class Watch : public machine::Observer {
   void tell(std::function<void(const Finding&)> to);
   std::uint32_t access(const machine::WarpAccess& access) override;
   std::uint32_t async_access(const machine::AsyncAccess& access) override;
+  machine::Undefined::Origin joined(const machine::Warp& warp, machine::Undefined::Origin a,
+                                    machine::Undefined::Origin b) override {
+    return check_->joined(warp, a, b);
+  }
+  void matters(const machine::Warp& warp, machine::Undefined::Origin origin) override {
+    check_->matters(warp, origin);
+  }
   void fault(const machine::WarpAccess& access, int lane, const std::string& what) override;
   void barrier(const machine::Block& block, std::uint32_t number) override;
   void cluster_arrival(const machine::Warp& warp, const machine::Step& step) override;

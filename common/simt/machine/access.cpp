@@ -452,6 +452,7 @@ template <class T, class Address, bool is_load, bool is_single, bool is_named>
                         usual.lanes, step,
                         &warp,       warp.block};
   warp.faulty |= warp.block->grid->observer->access(told);
+  if (!warp.undefined->empty()) warp.begin_to_follow();
   if (told.is_counted() && told.space == WarpAccess::Space::global) ++warp.global_requests;
   if (warp.faulty != 0) return nullptr;
   for (std::size_t i = 0; i < count; ++i) {
@@ -580,6 +581,7 @@ void build_move(Decoder& decoder, const ptx::Instruction& written) {
       decoder.emit(is_fixed    ? parameter_loader(bytes_of(type))
                    : is_narrow ? mover<std::uint32_t, loads>(bytes_of(type), count, false)
                                : mover<std::uint64_t, loads>(bytes_of(type), count, !is_register));
+  step.flow = loads ? Flow::loads : Flow::stores;
   step.to = slots[0];
   std::copy(slots + 1, slots + 4, step.from);
   step.count = static_cast<std::uint8_t>(count);

@@ -75,6 +75,7 @@ bool access(const Step* step, Warp& warp, WarpAccess::Kind kind, Window named, i
     if (!describe_and_find(warp, told, its, part.window, places)) return false;
     const bool is_told = told.space != WarpAccess::Space::local || part.window == Window::local;
     if (is_told) warp.faulty |= warp.block->grid->observer->access(told);
+    if (!warp.undefined->empty()) warp.begin_to_follow();
     if (told.is_counted() && told.space == WarpAccess::Space::global) ++warp.global_requests;
     if (warp.faulty != 0) return false;
     move(places, told.lanes, part.owner);

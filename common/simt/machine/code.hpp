@@ -43,6 +43,21 @@ enum class Window : std::uint8_t {
 /// joined with another).
 enum class Traffic : std::uint8_t { usual, sent, none };
 
+/// How a step passes on what nobody has written (undefined.hpp).
+enum class Flow : std::uint8_t {
+  unknown,   // it may use any register
+  computes,  // `to` of those of `from`
+  inserts,   // of these and of what `to` was
+  conjoins,  // of two predicates: one that is false decides
+  disjoins,  // one that holds does
+  masks,     // of two words: one that is zero does
+  selects,   // of two by a predicate, the third
+  loads,
+  stores,
+  jumps,  // by its guard
+  uses,   // those of `from`, for more than a value; `to` is written
+};
+
 /// One instruction, ready to run. A register is named by where it begins among a warp's registers, in bytes.
 struct Step {
   Execute run = nullptr;
@@ -57,6 +72,7 @@ struct Step {
   bool has_values = true;  // of a store: they are in registers
   std::uint8_t bytes = 0;  // of a copy, or that arrive at a barrier
   Traffic traffic = Traffic::usual;
+  Flow flow = Flow::unknown;
   // Of an access that counts for its neighbours too: the bytes of all, and how far before its address they begin.
   std::uint8_t joined_bytes = 0;
   std::uint8_t joined_before = 0;

@@ -66,7 +66,10 @@ std::uint64_t address_of_function(const ptx::Module& module, const ptx::Function
 
 Decoder::Decoder(const ptx::Module& its_module, const ptx::Function& its_kernel,
                  const Addresses& addresses)
-    : module(its_module), kernel(its_kernel), addresses_(addresses) {}
+    : module(its_module), kernel(its_kernel), addresses_(addresses) {
+  // What a step does not use has the number 0: no register has it.
+  code_->registers.resize(64);
+}
 
 void Decoder::refuse(const std::string& why) const {
   std::string text;
@@ -332,6 +335,18 @@ void Decoder::instruction(const ptx::Instruction& one) {
   } else {
     plain(*form, one);
   }
+  for (std::size_t i = first; i < code_->steps.size(); ++i) {
+    Step& step = code_->steps[i];
+    if (step.flow != Flow::unknown) continue;
+    step.flow = flow_of(one);
+    // A result that several steps put together.
+    const bool is_part =
+        step.flow == Flow::computes &&
+        std::any_of(code_->steps.begin() + static_cast<std::ptrdiff_t>(first),
+                    code_->steps.begin() + static_cast<std::ptrdiff_t>(i),
+                    [&](const Step& before) { return before.to == step.to && step.to != 0; });
+    if (is_part) step.flow = Flow::inserts;
+  }
   if (one.guard < 0 || form->guarding == Form::Guarding::itself) return;
   for (std::size_t i = first; i < code_->steps.size(); ++i) {
     Step& step = code_->steps[i];
@@ -578,7 +593,7 @@ std::unique_ptr<Code> Decoder::decode() {
   frames_.pop_back();
   for (const ptx::Function* const one : ptx::reachable(module, kernel)) place(one->variables);
   site_ = -1;
-  emit(end_of_lanes());
+  emit(end_of_lanes()).flow = Flow::jumps;
   // Functions that are called lie behind the kernel, and may call further ones.
   for (std::size_t i = 0; i < code_->called.size(); ++i) {
     const ptx::Function& function = *code_->called[i].function;

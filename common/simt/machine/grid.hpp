@@ -95,6 +95,11 @@ class Observer {
   virtual ~Observer() = default;
   /// Lanes for which it must not be made: they end there.
   virtual std::uint32_t access(const WarpAccess& access) = 0;
+  /// Of values that nobody has written: what two of them have made together, and one on which something depends.
+  virtual Undefined::Origin joined(const Warp&, Undefined::Origin a, Undefined::Origin) {
+    return a;
+  }
+  virtual void matters(const Warp&, Undefined::Origin) {}
   /// The same of what the async proxy begins to do.
   virtual std::uint32_t async_access(const AsyncAccess&) { return 0; }
   /// Lane `lane` may not touch what it names, and ends there. `what`: out_of_bounds or misaligned; of what is no access:

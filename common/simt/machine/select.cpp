@@ -112,6 +112,9 @@ struct Copy {
 std::uint32_t emit_predicate(Decoder& decoder, Execute run, std::uint32_t a, std::uint32_t b,
                              std::uint32_t to) {
   Step& step = decoder.emit(run);
+  step.flow = run == &predicates<And>  ? Flow::conjoins
+              : run == &predicates<Or> ? Flow::disjoins
+                                       : Flow::computes;
   step.from[0] = a;
   step.from[1] = b;
   step.to = to;
@@ -260,6 +263,7 @@ void build_selp(Decoder& decoder, const ptx::Instruction& one) {
   Step& step = decoder.emit(bytes_of(type) == 2   ? &select<std::uint16_t>
                             : bytes_of(type) == 4 ? &select<std::uint32_t>
                                                   : &select<std::uint64_t>);
+  step.flow = Flow::selects;
   step.from[0] = a;
   step.from[1] = b;
   step.from[2] = chosen;
@@ -271,6 +275,7 @@ void emit_select(Decoder& decoder, std::uint64_t yes, std::uint32_t chosen, std:
                  int bytes) {
   const std::uint32_t a = decoder.constant(yes, bytes), b = decoder.constant(0, bytes);
   Step& step = decoder.emit(bytes == 2 ? &select<std::uint16_t> : &select<std::uint32_t>);
+  step.flow = Flow::selects;
   step.from[0] = a;
   step.from[1] = b;
   step.from[2] = chosen;

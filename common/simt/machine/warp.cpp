@@ -76,6 +76,7 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   sleeps_ = 0;
   faulty = 0;
   global_requests = 0;
+  undefined->clear();
   if (block->grid->code->called.empty()) return;  // and nobody is in a function
   for (std::vector<Activation>& its : activations) its.clear();
   frames = {};
@@ -261,6 +262,29 @@ void Warp::release(std::uint32_t barrier) {
   }
 }
 
+// The loop that runs looks at nothing but the limit.
+void Warp::begin_to_follow() {
+  if (limit == nullptr) return;
+  kept_limit_ = limit;
+  limit = nullptr;
+}
+
+// As run(), while there are values that nobody has written.
+const Step* Warp::follow(const Step* step) {
+  for (;;) {
+    if (limit == nullptr) limit = kept_limit_;
+    if (step >= limit) step = arrive(step);
+    if (step == nullptr || undefined->empty()) return step;
+    const Step* const at = step;
+    const std::uint32_t lanes_at = active;
+    undefined->pass(*at, *this);
+    step = at->run(at, *this);
+    if (limit == nullptr) limit = kept_limit_;
+    if (step == nullptr && faulty != 0) step = end_faulty(at, lanes_at);
+    if (step == nullptr) return nullptr;
+  }
+}
+
 void Warp::run() {
   is_long = false;
   // What was tried in vain is tried again, and is no advance by itself.
@@ -272,12 +296,16 @@ void Warp::run() {
     if (is_again) one.state = Group::State::ready;
   }
   const Step* step = choose();
+  if (!undefined->empty()) step = follow(step);
   while (step != nullptr) {
     const Step* const at = step;
     const std::uint32_t lanes_at = active;
     step = at->run(at, *this);
-    if (step == nullptr && faulty != 0) step = end_faulty(at, lanes_at);
-    if (step >= limit) step = arrive(step);
+    if (step == nullptr && faulty != 0) {
+      step = end_faulty(at, lanes_at);
+      if (!undefined->empty()) step = follow(step);
+    }
+    if (step >= limit) step = undefined->empty() ? arrive(step) : follow(step);
   }
   // If those that went round are all that could go on, as at the end of the last turn, nothing has advanced.
   const auto is = [&](Group::State state) {

@@ -5,9 +5,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "common/simt/machine/code.hpp"
+#include "common/simt/machine/undefined.hpp"
 
 namespace simt::machine {
 
@@ -79,6 +81,7 @@ struct Warp {
   std::uint32_t faulty =
       0;  // lanes that may not do what they are at: they end, and the others try it again
   std::vector<Group> others;  // all but the lanes that run
+  std::unique_ptr<Undefined> undefined = std::make_unique<Undefined>();
   std::byte* registers = nullptr;
   /// Of `active` a word per lane, all ones or zero.
   alignas(64) std::array<std::int32_t, kLanes> lanes{};
@@ -137,15 +140,19 @@ struct Warp {
   void note_sleep();
   /// Lanes that wait at a barrier of the block wait no longer.
   void release(std::uint32_t barrier);
+  /// The step that runs has brought something that nobody wrote: it is the last that is not followed.
+  void begin_to_follow();
   /// Runs until all lanes have ended or wait, or others of the block are to have a turn.
   void run();
 
  private:
   std::uint32_t depth_of(const Group& group) const;
   const Step* end_faulty(const Step* at, std::uint32_t lanes);
+  const Step* follow(const Step* step);
   bool goes_round(const Step* from);
   std::uint64_t state_of_registers() const;
 
+  const Step* kept_limit_ = kNowhere;   // while begin_to_follow() has taken its place
   std::uint32_t jumps_back_ = 0;        // of the lanes that run, since they were chosen
   const Step* watched_jump_ = nullptr;  // where the state was noted
   std::uint64_t noted_ = 0;

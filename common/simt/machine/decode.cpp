@@ -485,7 +485,9 @@ void Decoder::call_service_of(const ptx::Function& callee, Service service,
 }
 
 void Decoder::emit_service(ServiceCall call) {
-  emit(&machine::call_service).offset = static_cast<std::int64_t>(code_->service_calls.size());
+  Step& step = emit(&machine::call_service);
+  step.flow = Flow::uses;  // no register: its arguments have been stored
+  step.offset = static_cast<std::int64_t>(code_->service_calls.size());
   code_->service_calls.push_back(std::move(call));
 }
 

@@ -1,4 +1,6 @@
 // As CUB merges two lists: the key behind the end is read and compared, and the outcome counts for nothing.
+#include <cstdio>
+
 __global__ void merge(const int* in, int* out, int first, int all) {
   __shared__ int keys[64];
   const int t = threadIdx.x;
@@ -22,6 +24,7 @@ __global__ void merge(const int* in, int* out, int first, int all) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) keys[i] = merged[i];
   for (int i = 0; i < all; ++i) out[i] = keys[i];
+  std::printf("%d keys\n", all);
 }
 
 int main() {

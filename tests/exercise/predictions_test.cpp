@@ -44,7 +44,7 @@ TEST_CASE("answers, open questions and lines that say nothing") {
   REQUIRE(all.faults.size() == 3);
   CHECK(all.faults[0] == "predictions.txt:9: 'many' is no number");
   CHECK_THAT(all.faults[1], contains("predictions.txt:10: ") && contains("what is this"));
-  CHECK_THAT(all.faults[2], contains("predictions.txt:11: bytes is there twice"));
+  CHECK_THAT(all.faults[2], contains("predictions.txt:11: bytes is answered twice"));
   CHECK(parse_predictions("", "x").lines.empty());
 }
 

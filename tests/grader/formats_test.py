@@ -297,7 +297,7 @@ class Formats(unittest.TestCase):
     def test_an_unknown_format_is_named_with_those_there_are(self):
         done = run(FULL, "gradscope")
         self.assertEqual(done.returncode, 2)
-        self.assertIn(b"none of text, json,", done.stderr)
+        self.assertIn(b"is not one of text, json,", done.stderr)
         self.assertIn(b"gradescope", done.stderr)
         self.assertEqual(done.stderr.count(b"\n"), 1)
 

@@ -110,6 +110,14 @@ def check(programs):
     return wrong
 
 
+def architecture():
+    """The GPU's own, with the instructions that only it has: native leaves them out."""
+    query = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
+    major, minor = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0].split(".")
+    own = f"{major}{minor}" + ("a" if int(major) >= 9 else "")
+    return ["-gencode", f"arch=compute_{own},code=sm_{own}"]
+
+
 def sanitize(programs, file):
     """What compute-sanitizer says: of each tool the first error, and how many there are."""
 
@@ -166,7 +174,7 @@ def main():
         cases = [one for one in cases if any(one.name.startswith(name) for name in options.names)]
     compiler = [options.simcc]
     if options.compute_sanitizer:
-        compiler = ["nvcc", "-arch=native", "-lineinfo"]
+        compiler = ["nvcc", *architecture(), "-lineinfo"]
     with tempfile.TemporaryDirectory() as folder:
         programs = []
         for i in range(0, len(cases), SEVERAL):

@@ -31,7 +31,7 @@ std::vector<std::string> find_stages(const BuildFolder& build, const std::string
 void require_sense(const RunOptions& options) {
   if (options.stage.empty()) {
     for (const auto& [name, stage] : {std::pair{"--output", "04"}, std::pair{"--variant", "04"},
-                                      std::pair{"--task", "04"}, std::pair{"--problem", "11"}}) {
+                                      std::pair{"--problem", "11"}}) {
       if (value_of(options.passed_on, name)) {
         throw WrongUse(std::string(name) + " needs a stage: ./halo run " + stage + " " + name +
                        " ...");

@@ -31,7 +31,7 @@ std::map<std::string, Lesson> read_course(const fs::path& source) {
   std::ifstream stream(source / "stages" / "course.csv");
   for (std::string line; std::getline(stream, line);) {
     const std::vector<std::string> fields = split(line);
-    if (fields.size() >= 6) course[fields[0]] = {"docs/" + fields[2] + ".md", fields[5]};
+    if (fields.size() >= 5) course[fields[0]] = {"docs/" + fields[2] + ".md", fields[4]};
   }
   return course;
 }

@@ -9,7 +9,6 @@ namespace halo {
 struct CourseStage {
   std::string name;    // 04_conv1d_tiled_halo
   std::string family;  // of problems: conv1d, conv2d, ...
-  std::string tasks;   // of the report that the 1D stages follow: "1 and 2"
   std::vector<std::string>
       bench_sets;  // those that compare it with others: names of bench_sets.hpp
 };

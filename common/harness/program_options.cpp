@@ -33,7 +33,6 @@ const std::vector<ProgramOption>& program_options() {
   static const std::vector<ProgramOption> all = {
       {"--length", "N", kSignals, "outputs, and cells of the signal"},
       {"--threads", "T", kSignals, "threads per block, 1 to 1,024 (CPU: threads)"},
-      {"--task", "K", kSignals, "only the variants of the report's task id K", false},
       {"--mask", "W|SPEC", kSignals,
        std::string("width of a random asymmetric mask, odd; or ") + data::kMaskHelp},
       {"--border", "zero|report", kSignals,

@@ -440,7 +440,6 @@ Json row_to_json(const Row& row) {
                             {"variant", row.variant},
                             {"source", row.source}});
   add(json, "description", row.description);
-  add(json, "task", row.task);
   json["role"] = kRoles[static_cast<int>(row.role)];
   add(json, "detail", row.detail);
   add(json, "runs_as", row.runs_as);
@@ -549,7 +548,6 @@ Row row_from_json(const Json& json) {
   row.variant = name_from(json, "variant");
   row.source = name_from(json, "source");
   row.description = text_from(json, "description");
-  row.task = count_from(json, "task");
   row.detail = text_from(json, "detail");
   row.runs_as = name_from(text_from(json, "runs_as"));
   for (const std::string& name : json.get_or("chooses_from", std::vector<std::string>())) {

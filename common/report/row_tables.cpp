@@ -394,7 +394,6 @@ std::vector<RowField> csv_fields(const Rows& rows) {
     fields.push_back({"published_" + name, false,
                       [name](const Row& row) { return Cell{exact(published_figure(row, name))}; }});
   }
-  text("task", [](const Row& row) { return row.task > 0 ? std::to_string(row.task) : ""; });
   text("source", [](const Row& row) { return row.source; });
   text("layout", [](const Row& row) { return row.layout; });
   text("detail", [](const Row& row) { return row.detail; });

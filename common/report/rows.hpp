@@ -235,7 +235,6 @@ struct Row {
   std::string variant;  // tiled_halo
   std::string source;   // stages/04_conv1d_tiled_halo/1_tiled_halo.cu
   std::string description;
-  int task = 0;  // the report's task id; 0 if it has none
   Role role = Role::variant;
   std::string detail;   // what was chosen inside: a library's algorithm and mathematics
   std::string runs_as;  // for a variant that only chooses another of its stage: which

@@ -61,7 +61,6 @@ TEST_CASE("wrong use of run is one line and exit status 2") {
       {"run", "--output", "x.wav"},
       {"run", "01", "--output", "x.wav"},
       {"run", "--variant", "early"},
-      {"run", "--task", "2"},
       {"run", "--length", "5", "--layer", "7-1-3-2-1"},
       {"run", "01", "--layer", "7-1-3-2-1"},
       {"run", "01", "--plan"},
@@ -851,11 +850,11 @@ TEST_CASE("list tells the stages, their variants, what came of them here and wha
   build.add_reporting_program("10_second", "sim", {good_row("10_second", "late")}, 0);
   build.add_program(
       "10_third", "sim",
-      "case $words in *--list*) echo 'naive   task 4  plain'; echo 'npp   peer  theirs'\n"
+      "case $words in *--list*) echo 'naive           plain'; echo 'npp   peer  theirs'\n"
       "echo '       NOT RUN: it is not here';; esac");
   fs::create_directories(build.path() / "stages" / "01_first");
   std::ofstream(build.path() / "stages" / "course.csv")
-      << "stage,family,page,report tasks,bench sets,title\n01_first,conv1d,01_first,,,The loop\n";
+      << "stage,family,page,bench sets,title\n01_first,conv1d,01_first,,The loop\n";
   std::ofstream(build.path() / "stages" / "01_first" / "1_early.cu")
       << "// Run        ./halo run 01 --variant early   (and more)\n";
   Ended list = build.halo({"list"});

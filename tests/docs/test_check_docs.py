@@ -613,8 +613,8 @@ class CheckDocs(unittest.TestCase):
     def test_the_course_is_one_table(self):
         def wrong(**changed):
             files = {
-                "stages/course.csv": "stage,family,page,report tasks,bench sets,title\n"
-                                     "01_one,a,01_one,,,The first\n02_two,a,02_two,,x y,The second\n",
+                "stages/course.csv": "stage,family,page,bench sets,title\n"
+                                     "01_one,a,01_one,,The first\n02_two,a,02_two,x y,The second\n",
                 "stages/01_one/meson.build": "", "stages/02_two/meson.build": "",
                 "docs/01_one.md": "", "docs/02_two.md": "",
                 "docs/index.md": "| [01](01_one.md) | so |\n| [02](02_two.md) | so |\n",

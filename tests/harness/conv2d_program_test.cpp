@@ -258,7 +258,6 @@ TEST_CASE("wrong use of a 2D program is one line on stderr, exit 2, and nothing 
       {"--length", "1000"},
       {"--mask", "3"},
       {"--threads", "64"},
-      {"--task", "2"},
       {"--border", "zero"},
       {"--input", "x.wav"},
       {kSmall},

@@ -44,7 +44,6 @@ Ended run(const Conv1dStage& stage, const std::vector<const char*>& arguments,
 
 Conv1dStage plain() {
   Conv1dVariant first = test::plain_variant();
-  first.task = 1;
   first.description = "the plain loop";
   Conv1dVariant second = test::right_variants().at(1);
   return stage_of({first, second});
@@ -364,18 +363,11 @@ TEST_CASE("wrong use is one line on stderr, exit 2, and nothing on stdout") {
       {"--seed", "-1"},
       {"--seed", "18446744073709551616"},
       {"--seed", "many"},
-      {"--task", "0"},
-      {"--task", "6"},
-      {"--task", "2"},
       {"--variant", "nothing"},
       {"--color", "red"},
       {"--colour", "auto"},
       {"--nonsense"},
-      {"10", "16", "1", "4"},
-      {"ten"},
-      {"10", "0"},
-      {"10", "16", "7"},
-      {"10", "--length", "10"},
+      {"10"},
       {"--json", nowhere.c_str()},
       {"--json", directory.c_str()},
       {"--output", "x.npy"},
@@ -415,18 +407,6 @@ TEST_CASE("no GPU is 77 and one line, but wrong use is still wrong") {
   CHECK(result.status == 2);
 }
 
-TEST_CASE("the report's form and the options mean the same") {
-  const auto by_position = run(plain(), {"100", "16", "1", "--seed", "3"});
-  const auto by_name =
-      run(plain(), {"--length", "100", "--threads", "16", "--task", "1", "--seed", "3"});
-  for (const auto& result : {by_position, by_name}) {
-    CHECK(result.status == 0);
-    CHECK_THAT(result.out, contains("length 100, mask width 9, threads 16"));
-    CHECK_THAT(result.out, contains("plain"));
-    CHECK_THAT(result.out, !contains("taps backwards"));
-  }
-}
-
 TEST_CASE("--list and --help print and stop") {
   const auto list = run(plain(), {"--list"});
   CHECK(list.status == 0);
@@ -434,7 +414,7 @@ TEST_CASE("--list and --help print and stop") {
   CHECK_THAT(list.out, contains("the plain loop"));
   const auto help = run(plain(), {"--help"});
   CHECK(help.status == 0);
-  for (const char* option : {"--length", "--threads", "--task", "--mask", "--border", "--seed",
+  for (const char* option : {"--length", "--threads", "--mask", "--border", "--seed",
                              "--variant", "--input", "--output", "--json", "--list", "--color"}) {
     CHECK_THAT(help.out, contains(option));
   }

@@ -34,7 +34,6 @@ Row good_row() {
   row.variant = "tiled_halo";
   row.source = "stages/04_conv1d_tiled_halo/tiled_halo.cu";
   row.description = "the block loads \"tile\" and halo";
-  row.task = 4;
   row.problem = {{"length", std::int64_t{100000}},
                  {"mask_width", std::int64_t{9}},
                  {"threads", std::int64_t{256}},
@@ -226,7 +225,6 @@ TEST_CASE("JSON comes back as it went") {
   CHECK(back.rows[0].problem == results.rows[0].problem);
   CHECK(back.rows[0].traffic.counted == results.rows[0].traffic.counted);
   CHECK(back.rows[0].time.hot.median_ms == -1);
-  CHECK(back.rows[0].task == 4);
   CHECK(std::isinf(back.rows[1].check.worst_share));
   CHECK(back.rows[1].hazards.findings == results.rows[1].hazards.findings);
   CHECK(back.rows[1].traffic.lines == results.rows[1].traffic.lines);

@@ -342,7 +342,6 @@ void add_candidates(std::vector<Candidate>& candidates, const std::vector<Entry>
     row.variant = variant.name;
     row.source = variant.source;
     row.description = variant.description;
-    row.task = variant.task;
     row.role = variant.role;
     if (variant.layout != conv::Layout::nchw) row.layout = conv::to_string(variant.layout);
     row.label = problem.label();

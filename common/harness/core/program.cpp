@@ -75,9 +75,7 @@ void require_sense(const ProgramFamily& family, const ProgramOptions& options) {
 
 void list_variants(const std::vector<AnyStage>& stages, const std::vector<AnyVariant>& peers) {
   const auto list = [](const AnyVariant& variant) {
-    const std::string mark = variant.role != Role::variant ? role_name(variant.role)
-                             : variant.task > 0            ? "task " + std::to_string(variant.task)
-                                                           : "";
+    const std::string mark = variant.role != Role::variant ? role_name(variant.role) : "";
     list_variant(variant.name, mark, variant.description, variant.unavailable);
   };
   for (const AnyStage& stage : stages) {
@@ -109,7 +107,6 @@ std::vector<Entry> choose_variants(const std::vector<AnyStage>& stages,
   if (options.search && !searched) {
     throw UsageError("--search: stage " + title(stages) + " has no numbers to search for");
   }
-  const std::string with = run.keep(chosen, title(stages));
   if (!options.variant.empty()) {
     std::string names;
     std::vector<std::string> choices;
@@ -121,7 +118,7 @@ std::vector<Entry> choose_variants(const std::vector<AnyStage>& stages,
                   [&](const Entry& entry) { return entry.variant.name != options.variant; });
     if (chosen.empty()) {
       throw UsageError("variant " + data::quoted(options.variant) + " is not in stage " +
-                       title(stages) + with + data::did_you_mean(options.variant, choices) +
+                       title(stages) + data::did_you_mean(options.variant, choices) +
                        " (it has:" + names + ")");
     }
   }

@@ -87,9 +87,6 @@ class ProgramRun {
   // Everything that can be wrong with the command is found before anything runs: throws UsageError,
   // data::DataError or std::invalid_argument, in one line.
   virtual void require_sense(const ProgramOptions&) {}
-  // Leaves out what the family's options rule out; returns what a complaint says of it: " with this
-  // task".
-  virtual std::string keep(std::vector<Entry>&, const std::string& /*title*/) { return {}; }
   virtual ProgramWork choose(const Choice& choice) = 0;
 };
 

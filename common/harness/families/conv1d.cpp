@@ -12,7 +12,6 @@
 #include "common/data/mask.hpp"
 #include "common/data/signal.hpp"
 #include "common/harness/core/typed_impl.hpp"
-#include "common/harness/course.hpp"
 #include "common/harness/families/promised.hpp"
 #include "common/harness/families/trials.hpp"
 #include "common/harness/program_options.hpp"
@@ -443,15 +442,6 @@ std::vector<Trial<Conv1dProblem>> trials(const Conv1dVariant& variant, std::uint
 
 namespace {
 
-// The value of an option that can also be given by position.
-std::string either(const std::string& name, const std::string& option,
-                   const std::string& positional) {
-  if (!option.empty() && !positional.empty()) {
-    throw UsageError(name + " is given twice: as --" + name + " and by position");
-  }
-  return option.empty() ? positional : option;
-}
-
 bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789+-") == std::string::npos;
 }
@@ -491,47 +481,24 @@ class Conv1dRun final : public ProgramRun {
   void add_options(CommandLine& line, ProgramOptions& options) override {
     for (const auto& [name, value] :
          {std::pair{"--length", &length_}, std::pair{"--threads", &threads_},
-          std::pair{"--task", &task_}, std::pair{"--mask", &mask_}, std::pair{"--border", &border_},
+          std::pair{"--mask", &mask_}, std::pair{"--border", &border_},
           std::pair{"--input", &input_}, std::pair{"--output", &output_}}) {
       add_option(line, "conv1d", name, *value);
     }
     line.flag("--bench", options.bench,
               "all published problems: the report's, and masks of 3 to 1,023 taps at 1e7 and 1e9 "
               "cells; with --length or --mask that one problem");
-    line.positional("LENGTH", positional_length_, "as --length");
-    line.positional("THREADS", positional_threads_, "as --threads");
-    line.positional("TASK_ID", positional_task_, "as --task");
-  }
-
-  std::string keep(std::vector<Entry>& entries, const std::string& title) override {
-    const std::string text = task_text();
-    if (text.empty()) return {};
-    const auto task = parse_number("task", text, 1, 5);
-    std::erase_if(entries, [&](const Entry& entry) { return entry.variant.task != task; });
-    if (entries.empty()) {
-      std::string others;
-      for (const CourseStage& stage : course()) {
-        if (stage.tasks.empty()) continue;
-        others += (others.empty() ? "" : ", ") + stage.name + " has " + stage.tasks;
-      }
-      throw UsageError("task " + text + " is not in stage " + title + ": " + others);
-    }
-    return " with this task";
   }
 
   ProgramWork choose(const Choice& choice) override {
-    const std::string length_text = either("length", length_, positional_length_);
-    const std::string threads_text = either("threads", threads_, positional_threads_);
     // With a length or a mask of its own, --bench is that one problem.
-    const bool bench = choice.options.bench && length_text.empty() && mask_.empty();
+    const bool bench = choice.options.bench && length_.empty() && mask_.empty();
     const int given_threads =
-        threads_text.empty()
-            ? 0
-            : static_cast<int>(parse_number("threads", threads_text, 1, kMaxThreads));
+        threads_.empty() ? 0 : static_cast<int>(parse_number("threads", threads_, 1, kMaxThreads));
     const int threads = given_threads > 0 ? given_threads : default_threads(choice.backend);
-    const std::int64_t length = length_text.empty()
+    const std::int64_t length = length_.empty()
                                     ? default_length(choice.backend)
-                                    : parse_number("length", length_text, 1, conv::kMaxLength);
+                                    : parse_number("length", length_, 1, conv::kMaxLength);
     const conv::Border border = conv::parse_border(border_);
     if (!output_.empty()) {
       if (input_.empty()) throw UsageError("--output needs --input: a file to run on");
@@ -541,7 +508,7 @@ class Conv1dRun final : public ProgramRun {
       throw UsageError("--bench has its own lengths: leave --input out");
     }
     if (!input_.empty()) {
-      if (!length_text.empty()) throw UsageError("length: the file given by --input has its own");
+      if (!length_.empty()) throw UsageError("length: the file given by --input has its own");
       return recording(choice, threads, border);
     }
     const Mask mask = parse_mask(mask_.empty() ? (bench ? "3" : "9") : mask_, choice.seed);
@@ -563,8 +530,6 @@ class Conv1dRun final : public ProgramRun {
     int width;
     std::shared_ptr<const std::vector<float>> taps;
   };
-
-  std::string task_text() const { return either("task", task_, positional_task_); }
 
   static Mask parse_mask(const std::string& spec, std::uint64_t seed) {
     if (!is_number(spec)) {
@@ -606,7 +571,7 @@ class Conv1dRun final : public ProgramRun {
       job.task.transfers = own && size.threads == report_threads;
       // The report's tables are for its Codes 2 to 5, and its blocks so small that a single one would
       // take seconds.
-      if (size.threads == report_threads && task_text().empty() && choice.options.variant.empty()) {
+      if (size.threads == report_threads && choice.options.variant.empty()) {
         std::erase_if(job.entries, [](const Entry& entry) { return entry.variant.task == 1; });
       }
     }
@@ -659,9 +624,8 @@ class Conv1dRun final : public ProgramRun {
     return work;
   }
 
-  std::string length_, threads_, task_, mask_, input_, output_;
+  std::string length_, threads_, mask_, input_, output_;
   std::string border_ = "zero";
-  std::string positional_length_, positional_threads_, positional_task_;
 };
 
 }  // namespace
@@ -673,7 +637,6 @@ const ProgramFamily& program_family<Conv1dProblem>() {
       .problem = "signal",
       .help = "",
       .examples = {"--length 1000 --mask 31 --threads 64",
-                   "1024 16              the report's form: [length] [threads] [task id]",
                    "--input recording.wav --mask gaussian:31 --output smooth.wav"},
       .has_plans = false,
       .run = [] { return std::make_unique<Conv1dRun>(); }};

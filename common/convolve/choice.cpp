@@ -32,12 +32,17 @@ void Contenders::add(const Contender& contender, const std::vector<Conv2dVariant
   const bool is_split =
       at->demand == conv::Demand::tf32_split || at->demand == conv::Demand::transformed_split;
   if (at->layout != conv::Layout::nchw || at->demand == conv::Demand::tf32 ||
-      is_split != contender.tensor_cores ||
-      at->takes_groups_and_dilation != contender.takes_groups_and_dilation) {
+      is_split != contender.tensor_cores) {
     throw std::logic_error(
         at->name + " is not a contender: NCHW, fp32's accuracy; on tensor cores it says so");
   }
-  contenders.push_back(contender);
+  // Which kinds of layers come to it, its variant alone says.
+  Contender& added = contenders.emplace_back(contender);
+  added.offer = [its = About(*at), offer = contender.offer](const conv::ConvLayer& layer,
+                                                            const gpus::GpuLimits& gpu) {
+    const std::string refusal = refusal_of_family(its, layer);
+    return refusal.empty() ? offer(layer, gpu) : Offer{refusal, {}};
+  };
   variants.push_back(*at);
 }
 

@@ -44,16 +44,6 @@ struct Contender {
   std::function<Offer(const conv::ConvLayer&, const gpus::GpuLimits&)> offer;
   /// It multiplies on tensor cores, each factor in two parts of TF32: chosen only where somebody allows it.
   bool tensor_cores = false;
-  /// As its variant has it.
-  bool takes_groups_and_dilation = false;
 };
-
-/// The contender's offer for a layer of any kind.
-inline Offer offer_of(const Contender& contender, const conv::ConvLayer& layer,
-                      const gpus::GpuLimits& gpu) {
-  const std::string sparse =
-      contender.takes_groups_and_dilation ? "" : conv::refusal_of_sparse(layer);
-  return sparse.empty() ? contender.offer(layer, gpu) : Offer{sparse, {}};
-}
 
 }  // namespace halo::convolve

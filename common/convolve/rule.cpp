@@ -137,7 +137,7 @@ std::vector<Candidate> candidates(const ConvolutionRule& rule,
       counts_on(rule, on.gpu) ? best_of(rule, conv::label(layer), contenders) : nullptr;
   std::vector<Candidate> all;
   for (const Contender& contender : contenders) {
-    Candidate& candidate = all.emplace_back(&contender, offer_of(contender, layer, on.limits));
+    Candidate& candidate = all.emplace_back(&contender, contender.offer(layer, on.limits));
     if (!candidate.offer.refusal.empty()) continue;
     if (best != nullptr && best->variant == contender.variant) {
       candidate.us = best->us;

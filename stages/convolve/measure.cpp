@@ -104,7 +104,7 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
       if (!named.empty() && std::none_of(named.begin(), named.end(), is_this)) {
         continue;
       }
-      if (offer_of(all[at], layer, limits).refusal.empty()) asked.push_back(at);
+      if (all[at].offer(layer, limits).refusal.empty()) asked.push_back(at);
     }
     return asked;
   }
@@ -187,7 +187,7 @@ std::string samples_of(const std::vector<Results>& all) {
       });
       const ConvLayer layer = conv::parse_label(row.label);
       if (its == known.end()) continue;
-      const Offer offer = offer_of(*its, layer, on.limits);
+      const Offer offer = its->offer(layer, on.limits);
       if (!offer.refusal.empty()) continue;
       Json sample = Json::array();
       sample.push_back(conv::label(layer));

@@ -101,7 +101,7 @@ TEST_CASE("convolve: contenders have variants, take what they say, and every rul
     for (const ConvLayer& layer : adversarial<ConvLayer>(test::seed())) {
       INFO(conv::label(layer));
       // Who says it takes a layer runs it; the variant may be tried with more than is worth choosing it for.
-      const auto& [why_not, work] = offer_of(contenders[i], layer, limits);
+      const auto& [why_not, work] = contenders[i].offer(layer, limits);
       if (!why_not.empty()) continue;
       CHECK(refusal(variant, layer) == "");
       CHECK(work.blocks >= 1);
@@ -122,7 +122,7 @@ TEST_CASE("convolve: kernels with clusters refuse an older GPU, and others take 
     INFO(conv::label(layer));
     int takes = 0, too_old = 0;
     for (const convolve::Contender& contender : all_contenders()) {
-      const std::string refusal = offer_of(contender, layer, old).refusal;
+      const std::string refusal = contender.offer(layer, old).refusal;
       const bool is_too_old = refusal == "it needs compute capability 9.0, the GPU has 7.0";
       for (const char* name :
            {"register_tile_", "winograd_2x2", "winograd_4x4", "pointwise_", "gemm_"}) {
@@ -144,7 +144,7 @@ TEST_CASE("convolve: blocks are those that are launched") {
     INFO(variant.name);
     for (const ConvLayer& layer : kLayers) {
       INFO(conv::label(layer));
-      const auto& [why_not, work] = offer_of(all_contenders()[i], layer, limits);
+      const auto& [why_not, work] = all_contenders()[i].offer(layer, limits);
       if (!why_not.empty()) continue;
       const std::vector<LaunchFigures> launches = variant.prepared(layer).cost().launches;
       std::uint64_t all = 0;
@@ -278,7 +278,7 @@ TEST_CASE("convolve: contenders launch on the call's stream, and need no filters
     const Conv2dVariant& variant = all_variants()[i];
     INFO(variant.name);
     const auto takes = [&](const ConvLayer& layer) {
-      return offer_of(all_contenders()[i], layer, limits).refusal.empty();
+      return all_contenders()[i].offer(layer, limits).refusal.empty();
     };
     std::vector<ConvLayer> layers = adversarial<ConvLayer>(test::seed());
     layers.push_back(

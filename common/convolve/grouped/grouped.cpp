@@ -74,7 +74,6 @@ std::vector<Conv2dVariant> grouped_of_each_shape() {
 std::vector<Contender> grouped_contenders() {
   Contender one;
   one.variant = "grouped";
-  one.takes_groups_and_dilation = true;
   one.offer = [](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
     const auto plan = plan_grouped(layer, gpu);
     return offer_unless(plan.refusal, [&] { return work_of(layer, plan); });

@@ -116,7 +116,6 @@ Conv2dVariant plain_parts(const PlainVariant& plain_of) {
 std::vector<Contender> plain_parts_contenders() {
   Contender one;
   one.variant = "plain_parts";
-  one.takes_groups_and_dilation = true;
   one.offer = [](const ConvLayer& layer, const gpus::GpuLimits&) {
     const PartsPlan plan = plan_parts(layer);
     return offer_unless(plan.refusal.empty() ? better_grouped(layer) : plan.refusal, [&] {

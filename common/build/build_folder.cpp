@@ -153,6 +153,13 @@ std::vector<TestProgram> BuildFolder::tests() const {
   return tests;
 }
 
+std::vector<fs::path> BuildFolder::simulated_runtime() const {
+  std::vector<fs::path> files = {simulator() / "libcudart.so.13"};
+  const fs::path driver = simulated_libraries() / "libcuda.so.1";
+  if (makes(driver)) files.push_back(driver);
+  return files;
+}
+
 bool BuildFolder::makes(const fs::path& file) const {
   for (const Json& target : read(path_ / "meson-info" / "intro-targets.json").elements()) {
     for (const Json& made : target.at("filename").elements()) {

@@ -70,6 +70,8 @@ class BuildFolder {
   std::filesystem::path simulated_libraries() const {
     return path_ / "common" / "simt" / "libraries";
   }
+  /// What any program may ask for in the simulator: the CUDA runtime, and the driver's functions where this build has them.
+  std::vector<std::filesystem::path> simulated_runtime() const;
   /// Whether the build description says how this file is made.
   bool makes(const std::filesystem::path& file) const;
   std::vector<Library> libraries() const;

@@ -18,12 +18,12 @@ int run_toolkit(const BuildFolder& build) {
     throw CannotRun("simcc needs nvcc of CUDA 13, libzstd and libbacktrace (./halo doctor)");
   }
   Progress progress(Progress::Elsewhere::lines);
-  std::vector<fs::path> needed = {simcc, folder / "simt", folder / "libcudart.so.13",
-                                  folder / "libsimt-debug.so", folder / "libcudadevrt.a"};
-  for (const char* const name : {"libcuda.so.1", "libcublas.so.13"}) {
-    const fs::path library = build.simulated_libraries() / name;
-    if (build.makes(library)) needed.push_back(library);
+  std::vector<fs::path> needed = build.simulated_runtime();
+  for (const char* const name : {"simcc", "simt", "libsimt-debug.so", "libcudadevrt.a"}) {
+    needed.push_back(folder / name);
   }
+  const fs::path cublas = build.simulated_libraries() / "libcublas.so.13";
+  if (build.makes(cublas)) needed.push_back(cublas);
   if (!build_all(build, needed, "simcc", progress).empty()) {
     throw WrongUse("simcc does not compile");
   }

@@ -127,8 +127,10 @@ Subject file_subject(const BuildFolder& build, const TraceOptions& options) {
     if (!build.makes(simt / "simcc")) {
       throw CannotRun("this build has no simulator: ./halo doctor says what it lacks");
     }
-    build_needed(build, {simt / "simcc", simt / "libcudart.so.13", simt / "libcudadevrt.a"},
-                 "the simulator");
+    std::vector<fs::path> needed = build.simulated_runtime();
+    needed.push_back(simt / "simcc");
+    needed.push_back(simt / "libcudadevrt.a");
+    build_needed(build, needed, "the simulator");
     program = build.path() / "trace" / (file_name(subject.file) + ".program");
     Progress progress(Progress::Elsewhere::lines);
     const Ended ended =

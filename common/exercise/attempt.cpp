@@ -718,10 +718,7 @@ void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
   std::vector<fs::path> needs = {build.path() / "common" / "exercise" / "libexercise-worker.a"};
   if (backend == "sim") {
     needs.push_back(device_of(build));
-    needs.push_back(build.simulator() / "libcudart.so.13");
-    // A student's program may ask for the driver's functions.
-    const fs::path driver = build.simulated_libraries() / "libcuda.so.1";
-    if (build.makes(driver)) needs.push_back(driver);
+    for (const fs::path& library : build.simulated_runtime()) needs.push_back(library);
   }
   needs.push_back(check);
   Progress progress(Progress::Elsewhere::lines);

@@ -21,7 +21,6 @@ namespace halo {
 
 /// The plan of one layer on the present GPU. All arrays are in its memory, 256-byte aligned; sums are added in
 /// a fixed order. A plan does not change: several threads may use it.
-// [doc:class]
 class Convolution {
  public:
   /// Chooses, among kernels that multiply in float throughout, or also among those on tensor cores (Products,
@@ -63,6 +62,5 @@ class Convolution {
   struct Plan;
   std::shared_ptr<const Plan> plan_;
 };
-// [/doc:class]
 
 }  // namespace halo

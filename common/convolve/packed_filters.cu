@@ -6,7 +6,7 @@ namespace halo::convolve {
 
 // One thread per packed tap; gridDim.x * blockDim.x >= floats.
 static __global__ void pack_kernel(const float* filters,  // [K][C][R * S]
-                                   float* packed,         // [R * S][channels][row], and behind
+                                   float* packed,         // [R * S][channels][row], then zeros
                                    const LayerNumbers layer, const int channels, const int row,
                                    const long long floats) {
   const long long i = 1ll * blockIdx.x * blockDim.x + threadIdx.x;

@@ -6,7 +6,7 @@
 
 namespace halo::convolve {
 
-/// With so many channels and filters; behind them zeros, up to `floats` in all.
+/// With so many channels and filters; after them zeros, up to `floats` in all.
 int pack_filters(const float* filters, float* packed, const LayerNumbers& layer, int channels,
                  int row, long long floats);
 

@@ -40,7 +40,7 @@ Cost predict_warp_tile(const Conv1dShape& shape) {
   const int shift = (4 - shape.halo() % 4) % 4;  // the tile starts at a multiple of 16 bytes
   const Cells tile{0, kWarpSize * outputs_of_thread};
   const std::int64_t quads_read = (tile.end + shift + shape.mask_width - 1 + 3) / 4;
-  // Four cells of each lane, whose own begin one thread's outputs behind those of the lane before.
+  // Four cells of each lane, whose own begin one thread's outputs after those of the lane before.
   const Run own{.lanes = kWarpSize, .stride = outputs_of_thread, .width = 4};
   // A block is two warps, each with a tile of its own.
   constexpr int kWarps = 2;

@@ -3,7 +3,7 @@
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p - padding_h + r][q - padding_w + s], r and s from 0 to 2; cells that do not exist are
 //            zero.
-// Changed    since 10 outer_product: 2 x 2 outputs together need 16 products of a channel and not 36. A tile of 4 x 4
+// Changed    since 5 outer_product: 2 x 2 outputs together need 16 products of a channel and not 36. A tile of 4 x 4
 //            cells is transformed, the filter too (once, when it is packed); the 16 places of both are multiplied
 //            place by place and added up over the channels; then 16 sums become 4 outputs. Each place is an
 //            outer product of filters and tiles.

@@ -2,7 +2,7 @@
 //
 // Computes   output[n][k][p][q] = sum over c, r, s of filters[k][c][r][s]
 //            * input[n][c][p - padding_h + r][q - padding_w + s]; cells that do not exist are zero.
-// Changed    since 10 outer_product: a sum over taps of cells becomes one product of frequencies. Tiles of 16 x 16
+// Changed    since 5 outer_product: a sum over taps of cells becomes one product of frequencies. Tiles of 16 x 16
 //            cells are transformed (fourier_there), and each of their 144 frequencies is multiplied and added up
 //            over the channels, an outer product per thread; then they come back as 17 - R by 17 - S outputs. The
 //            number of products does not grow with the filter, until tiles have too few outputs.

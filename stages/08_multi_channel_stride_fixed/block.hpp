@@ -1,4 +1,4 @@
-// What the kernels of stage 08 are told of a block's share of a layer, and what they and the plans
+// What the kernels of stage 08 get of a block's share of a layer, and what they and the plans
 // must agree on. Plain numbers: host and device both use them. block_plan.hpp says how a Block is
 // chosen.
 #pragma once

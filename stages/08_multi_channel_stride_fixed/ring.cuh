@@ -8,7 +8,7 @@
 
 namespace halo::multi_channel_stride_fixed {
 
-// The line behind the last that tap `last` of the filters, [C][R][S], needs.
+// The line after the last that tap `last` of the filters, [C][R][S], needs.
 __device__ inline int end_of_lines(const LayerNumbers& layer, const Block& block, int last) {
   return last / (layer.R * layer.S) * block.channel_lines + last % (layer.R * layer.S) / layer.S +
          (block.tile_rows - 1) * layer.stride_h + 1;

@@ -12,7 +12,7 @@ namespace {
 
 using conv::Softmax;
 
-// Blocks of so many images, one behind the other, the first of them at cell `begin`.
+// Blocks of so many images, one after the other, the first of them at cell `begin`.
 void add_blocks(Tally& tally, const Softmax& softmax, const Tile& tile, std::int64_t blocks,
                 std::int64_t images, std::int64_t begin) {
   const std::int64_t C = softmax.C();

@@ -6,7 +6,7 @@
 namespace halo::network {
 
 /// cudnn_chain: every layer by cuDNN in NCHW, with bias and ReLU inside the convolution where that is
-/// faster; fully connected layers by cuBLAS, with cuDNN's bias and ReLU behind them. In true fp32, as
+/// faster; fully connected layers by cuBLAS, with cuDNN's bias and ReLU after them. In true fp32, as
 /// common/peers/cudnn.hpp says. Where a backend has no libraries it says so.
 Peer cudnn_chain();
 

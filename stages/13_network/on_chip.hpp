@@ -25,7 +25,7 @@ struct OnChipMap {
   Divisor plane, pitch;  // from channel to channel, from row to row
 };
 
-// Filters, with pooling behind them where there is any; or pooling alone.
+// Filters, with pooling after them where there is any; or pooling alone.
 struct OnChipStep {
   OnChipMap from, to;
   float* sums;     // [N][K][P][Q]; null where there are no filters
@@ -52,7 +52,7 @@ struct OnChip {
   int bytes;               // of shared memory
   int categories, logits;  // logits: where
   int count;
-  OnChipStep step[kOnChipSteps + 1];  // behind the last one none that is `alone`
+  OnChipStep step[kOnChipSteps + 1];  // after the last one none that is `alone`
 };
 
 }  // namespace halo::network

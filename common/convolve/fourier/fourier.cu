@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kFourierThreads)
     }
   }
   transform<false>(z);
-  // What two real columns give together is told apart by symmetry: frequency u of a real one is the conjugate of
+  // What two real columns give together comes apart by symmetry: frequency u of a real one is the conjugate of
   // frequency -u. Numbers 0 and kHalf of a real column are real, so they share a place, and are one row from here on.
   float2* const columns = on_chip + pair * F::kHalf * F::kPitch + column;
 #pragma unroll
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(FourierBlock<kSide>::kThreads, FourierBlock<kS
   };
 
   // Of a warp's lanes 4 have filters and 8 have tiles beside each other, each 8 and kOwn of them in runs of two. Of
-  // eight neighbouring lanes only four (two) read different tiles (filters), as in 7.
+  // eight neighbouring lanes only four (two) read different tiles (filters), as in winograd.cu.
   const int many = lane % 2 + lane / 4 % 4 * 2, few = lane / 2 % 2 + lane / 16 * 2;
   constexpr int kFilterRun = 4, kTileRun = 8;  // float4 from a lane's run to its next
   const int own_filter = warp * 4 * kFilterRun + few;
@@ -311,7 +311,7 @@ int pack_fourier(const float* filters, float* packed, const LayerNumbers& layer,
   });
 }
 
-// Transforms, `products` between them, and slice after slice: for 9_fourier_split.cu too, which multiplies otherwise.
+// Transforms, `products` between them, and slice after slice: for fourier_split.cu too, which multiplies otherwise.
 int by_fourier(const LayerCall& call, const FourierDivision& division, FourierProducts products) {
   const LayerNumbers& layer = call.layer;
   return dispatch<16, 32>(division.size, [&](auto size) {

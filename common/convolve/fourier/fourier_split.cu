@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
   const int thread = threadIdx.x, lane = thread % kWarpSize, warp = thread / kWarpSize;
   const int g = lane / 4, t = lane % 4;
 
-  // As in 8: a thread copies one column of every so-many-th row, from here on.
+  // As in fourier.cu: a thread copies one column of every so-many-th row, from here on.
   constexpr int kFilterStep = kThreads / kFilterRow, kTileStep = kThreads / kTileRow;
   const int filter_row = thread / kFilterRow, filter = first_filter + thread % kFilterRow * 2;
   const int tile_row = thread / kTileRow, tile = first_tile + thread % kTileRow * 2;
@@ -161,8 +161,8 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
     return all;
   };
 
-  // As in 8: a + b and c - a + b. (Four real products need two arrays of sums, and a third more instructions: slower. To
-  // move sums on into others every 32 channels, as stage 09 does, took a quarter of the speed: too many registers.)
+  // As in fourier.cu: a + b and c - a + b. (Four real products need two arrays of sums, and a third more instructions:
+  // slower. To move sums on into others every 32 channels, as split_tf32.cu does every 64 products, took a quarter of the speed: too many registers.)
   Sums a = {}, b = {}, c = {};
   const int chunks = (C - 1) / kChannels + 1;
   // Chunks after the last are zeros: the operands that are read ahead are not used.

@@ -1,4 +1,4 @@
-// What grouped.cu is told of a layer and of its division: plain numbers, of which host and device both make use. plan.hpp
+// A layer and its division as grouped.cu gets them: plain numbers, for host and device. plan.hpp
 // says how it is chosen.
 #pragma once
 

@@ -34,7 +34,7 @@ inline std::int64_t quads_of(const LayerNumbers& layer) {
 }
 // Filters from one row of the packed filters to the next, whole pieces of 16 bytes.
 inline int packed_row(const LayerNumbers& layer) { return (layer.K + 3) / 4 * 4; }
-// Packed filters: [R][S][C filled up to quads][packed_row], and a tile's worth behind them, since the
+// Packed filters: [R][S][C filled up to quads][packed_row], and a tile's worth after them, since the
 // last tile reads on.
 inline std::int64_t gemm_packed_floats(const LayerNumbers& layer) {
   return kQuad * quads_of(layer) * packed_row(layer) + 32;

@@ -1,4 +1,4 @@
-// What plain_parts.cu is told of a layer and of the plain layers that it becomes. Plain numbers, for host and device; plan.hpp
+// A layer and the plain layers that it becomes, as plain_parts.cu gets them: plain numbers, for host and device; plan.hpp
 // says where they come from.
 #pragma once
 

@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kThreads)
   const int n = rest / down.phases, a = rest - n * down.phases.value;
   const int h = i * down.dilation + a * down.stride - down.padding;
   const int w = j * across.dilation + b * across.stride - across.padding;
-  // Behind the last image there may be cells that only fill the pitch.
+  // After the last image there may be cells that only fill the pitch.
   const bool exists =
       n < layer.images.value && h >= 0 && h < down.cells && w >= 0 && w < across.cells;
   const int map = n * layer.groups * layer.channels.value + c;

@@ -27,7 +27,7 @@ class TileWalk {
     const int floats = shape_.floats(order_.of_tap == 0, tile_.parts, quads);
     const std::int64_t blocks = groups_ * tiles_ * tile_.parts;
     tally_.launch(blocks, shape_.threads(), floats * std::int64_t{sizeof(float)});
-    // Before the first segment, and behind each; where sums leave by shared memory, and where a cluster has begun.
+    // Before the first segment, and after each; where sums leave by shared memory, and where a cluster has begun.
     tally_.barriers(blocks * (tile_.parts == 1 && quads ? 1 : 2) + groups_ * tiles_ * segments_);
     copy_filters();
     copy_pixels();
@@ -201,7 +201,7 @@ class TileWalk {
     store_sums(pitch, 1);
   }
 
-  // The rows of a tile as they lie in the blocks that add them up, one behind the other, the parts of each together.
+  // The rows of a tile as they lie in the blocks that add them up, one after the other, the parts of each together.
   void send_and_add() {
     for (const Cells warp : warps()) {
       for (int i = 0; i < shape_.thread_filters; ++i) {

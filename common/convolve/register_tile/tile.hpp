@@ -28,8 +28,8 @@ struct RegisterShape {
 
   constexpr int threads() const { return filters / thread_filters * (pixels / thread_pixels); }
   // Floats on chip: the stages, or, where outputs are no quads, all sums; their rows are a quad longer, for the banks.
-  // With a cluster its blocks' parts of the rows that a block adds up lie behind the stages, which may still be in use
-  // when the first of them come, and a barrier behind these.
+  // With a cluster its blocks' parts of the rows that a block adds up lie after the stages, which may still be in use
+  // when the first of them come, and a barrier after these.
   constexpr int stages(bool few) const {
     return kStages * (kSegmentChannels * (filters + pixels) + (few ? kTapNumbers : 0));
   }
@@ -57,15 +57,15 @@ struct RegisterTile {
   int at_once;  // pixels of a copy: 4 where a channel's are one run of whole quads, else 1
 };
 
-// The packed filters: packed[segments][kSegmentChannels][row]. The segments are [R][S][of_tap], and behind them is a quad
-// of zeros; or where channels are few they are a filter's taps in the order (c, r, s), and behind them are the places
+// The packed filters: packed[segments][kSegmentChannels][row]. The segments are [R][S][of_tap], and after them is a quad
+// of zeros; or where channels are few they are a filter's taps in the order (c, r, s), and after them are the places
 // of these taps and of two segments more, which nobody uses: a segment comes with the places of the next but one.
 struct PackedFilters {
   int segments;
   int of_tap;  // the last ends with channel C - 1, and overlaps the one before if it must; 0: channels are few
   int row;           // floats of one channel's tap: all K, in whole quads
   long long floats;  // of the filters
-  long long behind;  // numbers behind them
+  long long behind;  // numbers after them
 };
 constexpr PackedFilters packed_filters(int C, int K, int R, int S) {
   const bool few = C < kSegmentChannels;

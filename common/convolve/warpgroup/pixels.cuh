@@ -12,7 +12,7 @@ namespace halo::convolve {
 using PixelRow = float[kWarpgroupPixelRow];
 
 // The outputs of a tile that are of one image, the `index`-th that it has some of: where 1 x 1 filters do not move, a
-// run of the pixels of each channel. On chip it begins `shift` cells behind the row's cell `at`, where a quad begins.
+// run of the pixels of each channel. On chip it begins `shift` cells after the row's cell `at`, where a quad begins.
 struct Run {
   int image, first, length, at;
   __device__ Run(int tile_pixel, const Divisor& of_map, int index) {
@@ -23,7 +23,7 @@ struct Run {
     length = index == 0 ? of_first : min(map, kWarpgroupPixels - of_first - (index - 1) * map);
     at = index == 0 ? 0 : room(of_first, map) + (index - 1) * room(map, map);
   }
-  // Where maps are whole quads, all begin with one: else up to 3 cells behind, and end as far before one does.
+  // Where maps are whole quads, all begin with one: else up to 3 cells after one, and end as far before one does.
   __device__ static int room(int length, int map) {
     return (length + 6 - 3 * (map % 4 == 0)) / 4 * 4;
   }
@@ -50,7 +50,7 @@ struct RunPixels {
   // Where the tile's output `pixel` is in row t, t + 4, ...
   __device__ static int column(const LayerNumbers& layer, const Divisor& map, int tile_pixel,
                                int pixel, int t) {
-    // Behind the last output there is nothing: the tile's first is read instead.
+    // After the last output there is nothing: the tile's first is read instead.
     const int m = tile_pixel + pixel < layer.N * map.value ? tile_pixel + pixel : tile_pixel;
     const Run run(tile_pixel, map, m / map - tile_pixel / map);
     return run.at + run.shift(layer.C, t, map) + m % map - run.first;

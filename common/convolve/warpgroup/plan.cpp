@@ -59,7 +59,7 @@ std::vector<ImageRun> runs_of(const ConvLayer& layer, Cells outputs) {
   return runs;
 }
 
-// Where channel `c` of a run begins behind a quad.
+// Where channel `c` of a run begins after a quad.
 std::int64_t shift_of(const ConvLayer& layer, const ImageRun& run, std::int64_t c) {
   return ((run.image * layer.C() + c) * map_of(layer) + run.first) % kQuad;
 }

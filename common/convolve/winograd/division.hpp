@@ -17,7 +17,7 @@ struct WinogradShape {
   constexpr int cells() const { return outputs + taps - 1; }  // of a tile of input, each way
   constexpr int frequencies() const { return cells() * cells(); }
   // Floats on chip: chunks of filters, two of transformed inputs and two of patches. In their place come the sums, eight
-  // more for each frequency, and behind these the outputs that the block adds up; behind all a barrier.
+  // more for each frequency, and after these the outputs that the block adds up; after all a barrier.
   constexpr int pairs() const { return filters * tiles; }
   constexpr int sums() const { return frequencies() * (pairs() + 8); }
   constexpr int parts() const { return outputs * outputs * pairs(); }

@@ -75,7 +75,15 @@ std::string seen_from_here(const fs::path& path) {
 
 std::string machines_fault(const std::string& text) {
   std::istringstream lines(text);
+  std::string fault;
   for (std::string line; std::getline(lines, line);) {
+    // With an error of its own a file does not compile on any machine; its words may go on in lines of their own. A
+    // fatal one may be of an output that can't be written.
+    const bool is_its_error = (begins_with_place(line) && !has(line, "fatal error") &&
+                               (has(line, "error: ") || has(line, "Error: "))) ||
+                              has(line, "undefined reference") || has(line, "multiple definition");
+    if (is_its_error) return {};
+    if (!fault.empty()) continue;
     // Of the file's own: its text beside an error, and whatever is told of a place in it, which may have its words. A
     // compiler that lacks something tells so of itself.
     const bool is_quoted =
@@ -86,12 +94,12 @@ std::string machines_fault(const std::string& text) {
           "out of memory", "virtual memory exhausted", "Killed signal terminated",
           "Resource temporarily unavailable", "Read-only file system", "Input/output error",
           "Could not open output file", "Failed to preprocess host compiler properties"}) {
-      if (has(line, words)) return line;
+      if (has(line, words)) fault = line;
     }
     // A file that is nested too deeply has the compiler overflow its stack.
-    if (has(line, "internal compiler error") && !has(line, "Segmentation fault")) return line;
+    if (has(line, "internal compiler error") && !has(line, "Segmentation fault")) fault = line;
   }
-  return {};
+  return fault;
 }
 
 CompilerOutput read_compiler_output(const std::string& text, const fs::path& build) {

@@ -20,8 +20,13 @@ constexpr std::size_t kRoom = 1 << 16;
 struct Counting {
   HostArrays* arrays = nullptr;
   HostCounts counts;
-  std::int64_t held = 0;
   std::unordered_map<const float*, float> registers;  // values outside of arrays
+
+  // Of one that was never begun too, in raw memory say.
+  void hold(const float* value, float number) {
+    registers[value] = number;
+    counts.values = std::max(counts.values, static_cast<std::uint64_t>(registers.size()));
+  }
 
   // What a cell of an array holds, or of the room beside one, where it is a mistake of the function's; null: it is no cell.
   float* cell_at(const void* address, const char* verb) {
@@ -64,7 +69,7 @@ void HostArrays::start() {
     array.held = array.memory;
     std::fill(array.memory.begin(), array.memory.end(), conv::poison());
   }
-  counting_now = {this, {}, 0, {}};
+  counting_now = {this, {}, {}};
 }
 
 HostCounts HostArrays::finish(std::vector<Hazard>& hazards) {
@@ -102,7 +107,7 @@ void store(float* place, float number) {
     ++counting_now.counts.stores;
     *held = number;
   } else {
-    counting_now.registers[place] = number;
+    counting_now.hold(place, number);
   }
 }
 
@@ -111,11 +116,7 @@ void store(float* place, float number) {
 void begin(float* value, float number) {
   *value = counting_now.arrays == nullptr ? number : conv::poison();
   if (counting_now.arrays == nullptr || counting_now.cell_at(value, nullptr) != nullptr) return;
-  counting_now.registers[value] = number;
-  ++counting_now.held;
-  counting_now.counts.values =
-      std::max(counting_now.counts.values,
-               static_cast<std::uint64_t>(std::max<std::int64_t>(counting_now.held, 0)));
+  counting_now.hold(value, number);
 }
 
 void copy(float* to, const float* from) { store(to, load(from)); }
@@ -129,7 +130,6 @@ void compute(float* to, const float* a, char operation, const float* b) {
 void end(const float* value) {
   if (counting_now.arrays == nullptr || counting_now.cell_at(value, nullptr) != nullptr) return;
   counting_now.registers.erase(value);
-  --counting_now.held;
 }
 
 }  // namespace halo::counting

@@ -164,15 +164,26 @@ class Reader {
   void token() {
     const std::size_t begin = at_;
     const int line = line_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
-    const char letter = at_ < text_.size() ? text_[at_] : '\0';
-    if (letter == '"') {
-      const bool is_raw = at_ > begin && text_[at_ - 1] == 'R';
-      is_raw ? skip_raw() : skip_quoted('"');
-    } else if (letter == '\'') {
-      skip_quoted('\'');  // of a number its last digits too, which nobody asks for
-    } else if (at_ == begin) {
-      ++at_;
+    if (std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) {
+      skip_number();
+    } else {
+      while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+      // Any other word stands for itself, whatever begins behind it.
+      const std::string word = text_.substr(begin, at_ - begin);
+      const bool is_raw = word.ends_with('R');
+      const std::string kind = is_raw ? word.substr(0, word.size() - 1) : word;
+      const bool may_open =
+          kind.empty() || kind == "L" || kind == "u" || kind == "U" || kind == "u8";
+      const char letter = may_open && at_ < text_.size() ? text_[at_] : '\0';
+      if (letter == '"' && is_raw) {
+        skip_raw();
+        skip_suffix();
+      } else if (letter == '"' || (letter == '\'' && !is_raw)) {
+        skip_quoted(letter);
+        skip_suffix();
+      } else if (at_ == begin) {
+        ++at_;
+      }
     }
     if (!is_own_) return;
     if (const char* const bracket = digraph(begin)) {
@@ -181,6 +192,20 @@ class Reader {
     } else {
       seen_.tokens.push_back({text_.substr(begin, at_ - begin), line});
     }
+  }
+
+  // With the ' between its digits, which opens nothing.
+  void skip_number() {
+    while (at_ < text_.size()) {
+      const bool parts = text_[at_] == '\'' && at_ + 1 < text_.size() && is_word(text_[at_ + 1]);
+      if (!parts && !is_word(text_[at_])) break;
+      at_ += parts ? 2 : 1;
+    }
+  }
+
+  // A literal's own, as of "text"_of_mine: part of it, so that it opens no other.
+  void skip_suffix() {
+    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
   }
 
   // The bracket that stands at `begin` in two signs, or null. In <:: the first sign is one by itself, unless there are more.
@@ -441,6 +466,8 @@ std::string refused_pragma(const Token& pragma) {
   std::istringstream words(pragma.text);
   std::string word, kind;
   words >> word >> kind;
+  // Its text goes to the assembler as it is.
+  if (word == "ident" || word == "sccs") return "#" + word;
   const bool is_refused = kind == "weak" || kind == "redefine_extname";
   return word == "pragma" && is_refused ? "#pragma " + kind : "";
 }

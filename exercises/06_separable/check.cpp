@@ -161,9 +161,11 @@ const Contract& contract() {
                kPicture,
                {{shared_conflicts(), warps, 0}}},
           },
-      // The masks, perhaps by way of another array. A ring of row sums may be in local memory, a window of cells not.
+      // The masks, perhaps by way of another array. A ring of row sums may be in local memory, a window of cells not. Who
+      // reads several cells at a time takes as many wavefronts.
       .besides =
           {
+              {shared_wavefronts(), 60.0 / 27 * Rule(usual_requests), usual_requests},
               {local_bytes_per_output(), 4 * Rule(taps), 0},
               {copied_bytes(), 2 * Rule(mask_bytes), mask_bytes},
           },

@@ -204,7 +204,9 @@ TEST_CASE_METHOD(TryFixture, "try: compile errors are shown with their lines, an
     for (const char* said :
          {":1:2: error: #error No space left on device",
           "(3): warning: function was declared deprecated (No space left on device)",
-          ":4:9: fatal error: No space left on device: No such file or directory"}) {
+          ":4:9: fatal error: No space left on device: No such file or directory",
+          ":5:1: error: static assertion failed:\ng++: fatal error: Killed signal terminated "
+          "program"}) {
       course.set_compiler(std::string("echo \"$1") + said + "\" >&2; exit 1");
       CAPTURE(said);
       CHECK(course.halo({"try", "04"}).status == 2);

@@ -162,26 +162,52 @@ TEST_CASE("nobody hides behind so much that it is not looked at, or keeps the gr
 }
 
 TEST_CASE("names and attributes that have no place in an exercise are refused by line") {
-  for (const char* tokens :
-       {"void f() { asm(\"syscall\"); }", "__asm__ volatile (\"nop\");",
-        "__attribute__((constructor)) void f();", "void f() __attribute__((__alias__(\"g\")));",
-        "int x __attribute__((section(\".init_array\")));", "[[gnu::constructor]] void f();",
-        "<:<:gnu::constructor:>:> void f();", "[<:gnu::weak:>] void f();", "atexit(f);",
-        "std::exit(0);", "__builtin_exit(0);", "int x = simt::counters;", "::simt::report();",
-        "namespace halo { int x; }", "halo::exercises::kSocket;", "halo::counting::load(0);",
-        "using namespace halo::counting;", "#pragma weak main", "#pragma redefine_extname a b"}) {
+  for (const char* tokens : {"void f() { asm(\"syscall\"); }",
+                             "__asm__ volatile (\"nop\");",
+                             "__attribute__((constructor)) void f();",
+                             "void f() __attribute__((__alias__(\"g\")));",
+                             "int x __attribute__((section(\".init_array\")));",
+                             "[[gnu::constructor]] void f();",
+                             "<:<:gnu::constructor:>:> void f();",
+                             "[<:gnu::weak:>] void f();",
+                             "atexit(f);",
+                             "std::exit(0);",
+                             "__builtin_exit(0);",
+                             "int x = simt::counters;",
+                             "::simt::report();",
+                             "namespace halo { int x; }",
+                             "halo::exercises::kSocket;",
+                             "halo::counting::load(0);",
+                             "using namespace halo::counting;",
+                             "#pragma weak main",
+                             "#pragma redefine_extname a b",
+                             "#ident \"\\\"\\n.pushsection .init_array\"",
+                             "#sccs \"x\""}) {
     INFO(tokens);
     CHECK_THAT(refusal_of_tokens(tokens), contains("line 1: "));
   }
   CHECK_THAT(refusal_of_tokens("int a;\nint b;\nasm(\"nop\");"), contains("line 3: asm"));
 }
 
+TEST_CASE("no literal hides what stands behind it") {
+  for (const char* tokens :
+       {"int n = 1'000; asm(\"nop\");", "int n = 0x1'F'2; asm(\"nop\");",
+        "float x = .5'0f; asm(\"nop\");", "auto s = \"x\"_R\"(\"; asm(\"nop\"); auto t = \")\";",
+        "auto c = 'x'_R; auto s = \"(\"; asm(\"nop\"); auto t = \")\";",
+        "says(1'0_R\"(\"); asm(\"nop\"); says(\")\");", "says FOR\"(\"; asm(\"nop\"); says \")\";",
+        "auto s = R\"x()\")x\"_R\"(\"; asm(\"nop\"); auto t = \")\";"}) {
+    INFO(tokens);
+    CHECK_THAT(refusal_of_tokens(tokens), contains("line 1: asm"));
+  }
+}
+
 TEST_CASE("what students need is not refused") {
   for (const char* tokens :
        {"halo::Exercise halo::exercise() { return launch; }", "using namespace halo;",
         "int counting = 0; char c = '\"'; const char* s = \"asm\";",
-        "const char* r = R\"(asm(\"nop\"))\";", "#pragma unroll", "#pragma GCC diagnostic push",
-        "__attribute__((aligned(16))) float4 x;"}) {
+        "const char* r = R\"(asm(\"nop\"))\";", "auto r = u8R\"x(asm(\"nop\"))x\"_text;",
+        "int n = 1'000'000; auto c = L'\\''; auto s = u\"asm(\";", "#pragma unroll",
+        "#pragma GCC diagnostic push", "__attribute__((aligned(16))) float4 x;"}) {
     INFO(tokens);
     CHECK(refusal_of_tokens(tokens) == "");
   }

@@ -10,7 +10,7 @@
 #include "common/conv/inputs.hpp"
 #include "common/conv/sectors.hpp"
 #include "common/harness/core/check.hpp"
-#include "common/harness/families/promised.hpp"
+#include "common/harness/families/expected_outputs.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/table.hpp"
 #include "common/report/text.hpp"
@@ -370,7 +370,7 @@ class ExerciseProblem final : public AnyProblem {
   }
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
     const bool exact = kind.of == DataKind::Of::exact;
-    return promised(make_inputs(seed, exact), exact);
+    return expecting(make_inputs(seed, exact), exact);
   }
   DatasetPtr turned(const Dataset& data) const override {
     std::vector<InputValues> inputs = data.inputs();
@@ -380,18 +380,18 @@ class ExerciseProblem final : public AnyProblem {
       std::reverse(input.values.begin(), input.values.end());
       has_mask = true;
     }
-    return has_mask ? promised(std::move(inputs), false) : nullptr;
+    return has_mask ? expecting(std::move(inputs), false) : nullptr;
   }
-  DatasetPtr promised(std::vector<InputValues> inputs, bool exact) const {
-    std::vector<Promise> promises(static_cast<std::size_t>(output_size()));
+  DatasetPtr expecting(std::vector<InputValues> inputs, bool exact) const {
+    std::vector<ExpectedOutput> expected(static_cast<std::size_t>(output_size()));
     const std::vector<double> common = prepared(inputs);
     const Given known(given(), inputs, &common);
-    for (std::size_t i = 0; i < promises.size(); ++i) {
+    for (std::size_t i = 0; i < expected.size(); ++i) {
       Output output(known);
       contract_.define(known, static_cast<std::int64_t>(i), output);
-      promises[i] = {output.value(), exact ? 0 : output.bound(), false, output.is_untouched()};
+      expected[i] = {output.value(), exact ? 0 : output.bound(), false, output.is_untouched()};
     }
-    return data_of(std::move(inputs), std::move(promises), exact);
+    return data_of(std::move(inputs), std::move(expected), exact);
   }
 
   // What every right kernel moves at least: each output stored that is not 0 (those a cudaMemset may have
@@ -471,10 +471,10 @@ class ExerciseProblem final : public AnyProblem {
   }
 
  private:
-  static DatasetPtr data_of(std::vector<InputValues> inputs, std::vector<Promise> promises,
+  static DatasetPtr data_of(std::vector<InputValues> inputs, std::vector<ExpectedOutput> expected,
                             bool exact) {
-    return std::make_shared<PromisedData>(std::move(inputs), std::move(promises),
-                                          PromisedData::Arrange(), PromisedData::Arrange(), exact);
+    return std::make_shared<ExpectedData>(std::move(inputs), std::move(expected),
+                                          ExpectedData::Arrange(), ExpectedData::Arrange(), exact);
   }
   std::vector<double> prepared(const std::vector<InputValues>& inputs) const {
     return contract_.prepare ? contract_.prepare(Given(given(), inputs)) : std::vector<double>{};

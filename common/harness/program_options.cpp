@@ -81,7 +81,8 @@ const std::vector<ProgramOption>& program_options() {
        "1",
        false},
       {"--data", "KIND", kAll,
-       "ordinary, exact (whole numbers) or edges:N: a failure's message says which repeats it",
+       "ordinary, exact (whole numbers), edges:N (of float) or special:N (NaN and infinities): a "
+       "failure's message says which repeats it",
        false},
       {"--tiny-gpu", "", kAll,
        "on a simulated GPU of two SMs, as the small trials of stages that plan are run", false},

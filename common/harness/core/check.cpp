@@ -22,7 +22,7 @@ bool suits(const DataKind& kind, const AnyPrepared& variant) {
       return variant.demand == conv::Demand::bounded;
     case DataKind::Of::edges:
       return !variant.differs || variant.differs().empty();
-    case DataKind::Of::promised:
+    case DataKind::Of::special:
       return variant.role == Role::variant && variant.demand == conv::Demand::bounded &&
              (kind.number == 1 || (kind.number == 3) == variant.multiplies_ghosts);
     default:

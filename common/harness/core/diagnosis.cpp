@@ -108,7 +108,7 @@ void tell_numbers(const About& variant, const AnyProblem& problem, const Dataset
 std::string name_of(const DataKind& kind) {
   if (kind.of == DataKind::Of::exact) return "exact";
   const std::string number = std::to_string(kind.number);
-  if (kind.of == DataKind::Of::promised) return "promised:" + number;
+  if (kind.of == DataKind::Of::special) return "special:" + number;
   return kind.of == DataKind::Of::edges ? "edges:" + number : "";
 }
 
@@ -116,11 +116,11 @@ DataKind parse_data_kind(const std::string& text) {
   if (text.empty() || text == "ordinary") return {};
   if (text == "exact") return {DataKind::Of::exact};
   for (const auto& [word, of] : {std::pair(std::string("edges:"), DataKind::Of::edges),
-                                 std::pair(std::string("promised:"), DataKind::Of::promised)}) {
+                                 std::pair(std::string("special:"), DataKind::Of::special)}) {
     if (!text.starts_with(word)) continue;
     return {of, static_cast<int>(parse_number("data", text.substr(word.size()), 1, 100))};
   }
-  throw UsageError("--data: '" + text + "' is not one of ordinary, exact, edges:N, promised:N");
+  throw UsageError("--data: '" + text + "' is not one of ordinary, exact, edges:N, special:N");
 }
 
 std::string kind_of_wrong(const std::vector<Attempt>& attempts) {

@@ -72,15 +72,15 @@ struct DataKind {
     ordinary,  // within the bound
     exact,     // whole numbers, which sums of products leave exact
     edges,     // numbers at the edges of float
-    // NaN and infinities, of which our variants promise something and libraries do not: among the cells
+    // NaN and infinities, of which kernel.h says what our variants make, and libraries nothing: among the cells
     // (number 1); among the taps, where ghost cells are left out (2) or may be multiplied (3)
-    promised,
+    special,
     // Of a problem too large to be run as a whole: what cell an array holds goes by its place there,
     // whatever the layout, with the period kSparsePeriod if it is longer; outputs are judged one by one.
     sparse,
   };
   Of of = Of::ordinary;
-  int number = 0;  // of the edges and promises: 1, 2, ...
+  int number = 0;  // of edges and special: 1, 2, ...
 };
 
 // 1,021 pages of 4 KB: a prime number, so that an index that was cut off or wrapped round meets other data.

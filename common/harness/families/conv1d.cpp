@@ -12,7 +12,7 @@
 #include "common/data/mask.hpp"
 #include "common/data/signal.hpp"
 #include "common/harness/core/typed_impl.hpp"
-#include "common/harness/families/promised.hpp"
+#include "common/harness/families/expected_outputs.hpp"
 #include "common/harness/families/trials.hpp"
 #include "common/harness/program_options.hpp"
 
@@ -92,43 +92,43 @@ class Conv1dData final : public Dataset {
 
 // What output i is to be; cell(k) and tap(j) are the data.
 template <class Cell, class Tap>
-Promise promise_of(const Conv1dProblem& given, std::int64_t i, bool multiplies_ghosts, Cell cell,
-                   Tap tap) {
-  Promise promise;
-  promise.untouched = i < given.first || i >= given.last;
+ExpectedOutput expected_of(const Conv1dProblem& given, std::int64_t i, bool multiplies_ghosts,
+                           Cell cell, Tap tap) {
+  ExpectedOutput expected;
+  expected.untouched = i < given.first || i >= given.last;
   double scale = 0;
   for (int j = 0; j < given.mask_width; ++j) {
     const std::int64_t k = i - given.halo() + j;
     const double factor = tap(j);
     if (k >= 0 && k < given.length) {
       const double product = cell(k) * factor;
-      promise.value += product;
+      expected.value += product;
       scale += std::fabs(product);
     } else if (multiplies_ghosts && !std::isfinite(factor)) {
-      promise.may_be_nan = true;
+      expected.may_be_nan = true;
     }
   }
-  if (std::isfinite(scale)) promise.bound = conv::error_bound(given.mask_width, scale);
+  if (std::isfinite(scale)) expected.bound = conv::error_bound(given.mask_width, scale);
   // A sum that meets an infinity may do more with it than add: Kahan's subtracts it from itself.
-  if (std::isinf(promise.value)) promise.may_be_nan = true;
-  return promise;
+  if (std::isinf(expected.value)) expected.may_be_nan = true;
+  return expected;
 }
 
-DatasetPtr promised_data(const Conv1dProblem& given, int number, std::uint64_t seed) {
+DatasetPtr special_data(const Conv1dProblem& given, int number, std::uint64_t seed) {
   std::vector<float> input = conv::adversarial_input(given.problem, seed, 0);
   std::vector<float> mask = conv::adversarial_mask(given.problem, seed);
   number == 1 ? strew(input, 40, seed) : strew(mask, 40, seed);
-  std::vector<Promise> promises(static_cast<std::size_t>(given.length));
-  for (std::size_t i = 0; i < promises.size(); ++i) {
-    promises[i] = promise_of(
+  std::vector<ExpectedOutput> expected(static_cast<std::size_t>(given.length));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    expected[i] = expected_of(
         given, static_cast<std::int64_t>(i), number == 3,
         [&](std::int64_t k) { return input[static_cast<std::size_t>(k)]; },
         [&](int j) { return mask[static_cast<std::size_t>(j)]; });
   }
-  return std::make_shared<PromisedData>(
+  return std::make_shared<ExpectedData>(
       std::vector<InputValues>{{"input", std::move(input), given.length},
                                {"mask", std::move(mask), given.mask_width}},
-      std::move(promises));
+      std::move(expected));
 }
 
 DatasetPtr sparse_data(const Conv1dProblem& given, std::uint64_t seed) {
@@ -136,7 +136,7 @@ DatasetPtr sparse_data(const Conv1dProblem& given, std::uint64_t seed) {
       std::vector<InputValues>{sparse_values("input", given.length, seed),
                                sparse_values("mask", given.mask_width, seed + 1)},
       [given](const SparseData& data, conv::Layout, std::int64_t i) {
-        return promise_of(
+        return expected_of(
             given, i, false, [&](std::int64_t k) { return data(0, k); },
             [&](int j) { return data(1, j); });
       });
@@ -181,14 +181,14 @@ class FamilyProblem<Conv1dProblem> final : public AnyProblem {
 
   std::vector<DataKind> kinds() const override {
     std::vector<DataKind> all = {{DataKind::Of::exact}, {DataKind::Of::ordinary}};
-    if (conv::products(given_.problem) <= kMostPromisedProducts) {
-      for (const int number : {1, 2, 3}) all.push_back({DataKind::Of::promised, number});
+    if (conv::products(given_.problem) <= kMostSpecialProducts) {
+      for (const int number : {1, 2, 3}) all.push_back({DataKind::Of::special, number});
     }
     return all;
   }
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
     const conv::Problem1d& problem = given_.problem;
-    if (kind.of == DataKind::Of::promised) return promised_data(given_, kind.number, seed);
+    if (kind.of == DataKind::Of::special) return special_data(given_, kind.number, seed);
     if (kind.of == DataKind::Of::sparse) return sparse_data(given_, seed);
     if (kind.of == DataKind::Of::exact) {
       return std::make_shared<Conv1dData>(given_, conv::exact_input(problem, seed),

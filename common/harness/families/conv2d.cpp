@@ -18,8 +18,8 @@
 #include "common/harness/bench_sets.hpp"
 #include "common/harness/core/covering.hpp"
 #include "common/harness/core/typed_impl.hpp"
+#include "common/harness/families/expected_outputs.hpp"
 #include "common/harness/families/picture.hpp"
-#include "common/harness/families/promised.hpp"
 #include "common/harness/families/trials.hpp"
 #include "common/harness/program_options.hpp"
 #include "common/report/summary.hpp"
@@ -85,7 +85,7 @@ class Conv2dData final : public Dataset {
   conv::Repeat repeat_;
 };
 
-PromisedData::Arrange arranged_as(const conv::ImagesShape& shape) {
+ExpectedData::Arrange arranged_as(const conv::ImagesShape& shape) {
   return [images = conv::Images(shape)](const std::vector<float>& values, Layout layout) {
     return conv::rearranged(images, values, Layout::nchw, layout);
   };
@@ -97,13 +97,13 @@ conv::ImagesShape output_shape(const ConvLayer& l) { return {l.N(), l.K(), l.P()
 // What the output at that place of an array in the layout is to be; cell(place) and tap(place) are the
 // data, the input in the same layout. A transform's bound has `added` to it.
 template <class Cell, class Tap>
-Promise promise_of(const ConvLayer& layer, Layout layout, std::int64_t index,
-                   bool multiplies_ghosts, Cell cell, Tap tap,
-                   std::optional<double> bias = std::nullopt,
-                   conv::Demand demand = conv::Demand::bounded, double added = 0) {
+ExpectedOutput expected_of(const ConvLayer& layer, Layout layout, std::int64_t index,
+                           bool multiplies_ghosts, Cell cell, Tap tap,
+                           std::optional<double> bias = std::nullopt,
+                           conv::Demand demand = conv::Demand::bounded, double added = 0) {
   const ConvLayer& l = layer;
   const auto [n, k, p, q] = place_of(output_shape(layer), layout, index);
-  Promise promise;
+  ExpectedOutput expected;
   double scale = 0;
   const std::int64_t channel = k / (l.K() / l.groups()) * l.filter_channels();
   for (std::int64_t at = 0; at < layer.products_per_output(); ++at) {
@@ -114,41 +114,41 @@ Promise promise_of(const ConvLayer& layer, Layout layout, std::int64_t index,
       const double product =
           cell(conv::index_of(input_shape(l), layout, n, channel + at / l.S() / l.R(), h, w)) *
           factor;
-      promise.value += product;
+      expected.value += product;
       scale += std::fabs(product);
     } else if (multiplies_ghosts && !std::isfinite(factor)) {
-      promise.may_be_nan = true;
+      expected.may_be_nan = true;
     }
   }
   if (bias) {
-    promise.value += *bias;
+    expected.value += *bias;
     scale += std::fabs(*bias);
   }
   const std::int64_t terms = layer.products_per_output() + (bias ? 1 : 0);
-  if (std::isfinite(scale)) promise.bound = conv::sum_bound(demand, terms, scale, added);
+  if (std::isfinite(scale)) expected.bound = conv::sum_bound(demand, terms, scale, added);
   // A sum that meets an infinity may do more with it than add: Kahan's subtracts it from itself.
-  if (std::isinf(promise.value)) promise.may_be_nan = true;
-  return promise;
+  if (std::isinf(expected.value)) expected.may_be_nan = true;
+  return expected;
 }
 
-DatasetPtr promised_data(const ConvLayer& layer, int number, std::uint64_t seed) {
+DatasetPtr special_data(const ConvLayer& layer, int number, std::uint64_t seed) {
   std::vector<float> input = conv::adversarial_input(layer, seed);
   std::vector<float> filters = conv::adversarial_filters(layer, seed);
   number == 1 ? strew(input, 50, seed) : strew(filters, 50, seed);
-  std::vector<Promise> promises(static_cast<std::size_t>(layer.output_size()));
-  for (std::size_t i = 0; i < promises.size(); ++i) {
-    promises[i] = promise_of(
+  std::vector<ExpectedOutput> expected(static_cast<std::size_t>(layer.output_size()));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    expected[i] = expected_of(
         layer, Layout::nchw, static_cast<std::int64_t>(i), number == 3,
         [&](std::int64_t at) { return input[static_cast<std::size_t>(at)]; },
         [&](std::int64_t at) { return filters[static_cast<std::size_t>(at)]; });
   }
-  return std::make_shared<PromisedData>(
+  return std::make_shared<ExpectedData>(
       std::vector<InputValues>{{"input", std::move(input), layer.input_size()},
                                {"filters", std::move(filters), layer.filters_size()}},
-      std::move(promises), arranged_as(input_shape(layer)), arranged_as(output_shape(layer)));
+      std::move(expected), arranged_as(input_shape(layer)), arranged_as(output_shape(layer)));
 }
 
-// Sums with a bias each and ReLU, every one of them judged by its own promise. With kinds `promised` NaN and infinities are
+// Sums with a bias each and ReLU, each judged by what it is to be. With kinds `special` NaN and infinities are
 // among the biases too.
 class BiasedData final : public Dataset {
  public:
@@ -163,14 +163,14 @@ class BiasedData final : public Dataset {
       for (std::size_t i = 0; i < cells.size(); ++i) {
         const std::int64_t index = first + static_cast<std::int64_t>(i);
         const Place at = place_of(output_shape(layer_), layout, index);
-        Promise promise = promise_of(
+        ExpectedOutput expected = expected_of(
             layer_, Layout::nchw,
             conv::index_of(output_shape(layer_), Layout::nchw, at.n, at.c, at.h, at.w),
             multiplies_ghosts_, [&](std::int64_t cell) { return value(0, cell); },
             [&](std::int64_t tap) { return value(1, tap); }, value(2, at.c), demand,
             conv::added_by_transform(demand, largest_, most_));
-        if (promise.value < 0) promise.value = 0;  // the error is no larger than before
-        judge_promise(index, cells.subspan(i, 1), promise, comparison);
+        if (expected.value < 0) expected.value = 0;  // the error is no larger than before
+        judge_expected(index, cells.subspan(i, 1), expected, comparison);
       }
       return comparison;
     };
@@ -207,7 +207,7 @@ class BiasedData final : public Dataset {
     for (float& each : bias) {
       each = static_cast<float>(static_cast<double>(random.below(2'000'001)) / 1e6 - 1);
     }
-    if (kind.of == DataKind::Of::promised) {
+    if (kind.of == DataKind::Of::special) {
       strew(kind.number == 1 ? input : filters, 50, seed);
       if (layer.K() > 2) strew(bias, 3, seed);
     }
@@ -229,7 +229,7 @@ DatasetPtr sparse_data(const ConvLayer& layer, std::uint64_t seed) {
       std::vector<InputValues>{sparse_values("input", layer.input_size(), seed),
                                sparse_values("filters", layer.filters_size(), seed + 1)},
       [layer](const SparseData& data, Layout layout, std::int64_t index) {
-        return promise_of(
+        return expected_of(
             layer, layout, index, false, [&](std::int64_t at) { return data(0, at); },
             [&](std::int64_t at) { return data(1, at); });
       });
@@ -343,8 +343,8 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
     // With a bias: as few as show it.
     std::vector<DataKind> all = {{DataKind::Of::ordinary}};
     if (!has_bias_) all.insert(all.begin(), {DataKind::Of::exact});
-    if (conv::products(given_) <= kMostPromisedProducts) {
-      for (const int number : {1, 2, 3}) all.push_back({DataKind::Of::promised, number});
+    if (conv::products(given_) <= kMostSpecialProducts) {
+      for (const int number : {1, 2, 3}) all.push_back({DataKind::Of::special, number});
     }
     return all;
   }
@@ -355,7 +355,7 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
       return std::make_shared<Conv2dData>(given_, conv::exact_input(given_, seed),
                                           conv::exact_filters(given_, seed), true, conv::Repeat{});
     }
-    if (kind.of == DataKind::Of::promised) return promised_data(given_, kind.number, seed);
+    if (kind.of == DataKind::Of::special) return special_data(given_, kind.number, seed);
     if (kind.of == DataKind::Of::sparse) return sparse_data(given_, seed);
     const conv::Repeat repeat = conv::affordable_repeat(given_, reference_products);
     const ConvLayer held = one_period(given_, repeat);

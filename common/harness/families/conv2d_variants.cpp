@@ -5,7 +5,7 @@
 
 #include "common/data/cuconv_figures.hpp"
 #include "common/harness/families/conv2d.hpp"
-#include "common/harness/families/promised.hpp"
+#include "common/harness/families/expected_outputs.hpp"
 #include "common/harness/families/trials.hpp"
 
 namespace halo {

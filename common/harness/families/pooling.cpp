@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/harness/core/covering.hpp"
+#include "common/harness/families/expected_outputs.hpp"
 #include "common/harness/families/operation.hpp"
-#include "common/harness/families/promised.hpp"
 
 namespace halo {
 
@@ -41,7 +41,7 @@ class PoolingData final : public Dataset {
   PoolingLayer layer_;
 };
 
-PromisedData::Arrange arranged_as(const conv::Images& images) {
+ExpectedData::Arrange arranged_as(const conv::Images& images) {
   return [images](const std::vector<float>& values, Layout layout) {
     return conv::rearranged(images, values, Layout::nchw, layout);
   };
@@ -50,7 +50,8 @@ PromisedData::Arrange arranged_as(const conv::Images& images) {
 // What the output at that place of an array in the layout is to be; cell(place) is the input in the same
 // layout.
 template <class Cell>
-Promise promise_of(const PoolingLayer& layer, Layout layout, std::int64_t index, Cell cell) {
+ExpectedOutput expected_of(const PoolingLayer& layer, Layout layout, std::int64_t index,
+                           Cell cell) {
   const LayerNumbers l = numbers_of(layer);
   const auto [n, c, p, q] = place_of(layer.output().shape(), layout, index);
   double sum = 0, scale = 0;
@@ -68,34 +69,34 @@ Promise promise_of(const PoolingLayer& layer, Layout layout, std::int64_t index,
       ++cells;
     }
   }
-  Promise promise;
+  ExpectedOutput expected;
   const bool average = layer.kind() == Pooling::average;
-  promise.value = average ? sum / cells : largest;
+  expected.value = average ? sum / cells : largest;
   // One rounding more than the sum's: the quotient's.
   if (average && std::isfinite(scale)) {
-    promise.bound = conv::error_bound(cells + 1, scale / cells);
+    expected.bound = conv::error_bound(cells + 1, scale / cells);
   }
-  return promise;
+  return expected;
 }
 
-DatasetPtr promised_data(const PoolingLayer& layer, std::uint64_t seed) {
+DatasetPtr special_data(const PoolingLayer& layer, std::uint64_t seed) {
   std::vector<float> input = conv::make_input(layer, 0, seed);
   strew(input, 12, seed);
-  std::vector<Promise> promises(static_cast<std::size_t>(layer.output_size()));
-  for (std::size_t i = 0; i < promises.size(); ++i) {
-    promises[i] = promise_of(layer, Layout::nchw, static_cast<std::int64_t>(i),
-                             [&](std::int64_t at) { return input[static_cast<std::size_t>(at)]; });
+  std::vector<ExpectedOutput> expected(static_cast<std::size_t>(layer.output_size()));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    expected[i] = expected_of(layer, Layout::nchw, static_cast<std::int64_t>(i),
+                              [&](std::int64_t at) { return input[static_cast<std::size_t>(at)]; });
   }
-  return std::make_shared<PromisedData>(
+  return std::make_shared<ExpectedData>(
       std::vector<InputValues>{{"input", std::move(input), layer.input_size()}},
-      std::move(promises), arranged_as(layer.input()), arranged_as(layer.output()));
+      std::move(expected), arranged_as(layer.input()), arranged_as(layer.output()));
 }
 
 DatasetPtr sparse_data(const PoolingLayer& layer, std::uint64_t seed) {
   return std::make_shared<SparseData>(
       std::vector<InputValues>{sparse_values("input", layer.input_size(), seed)},
       [layer](const SparseData& data, Layout layout, std::int64_t index) {
-        return promise_of(layer, layout, index, [&](std::int64_t at) { return data(0, at); });
+        return expected_of(layer, layout, index, [&](std::int64_t at) { return data(0, at); });
       });
 }
 
@@ -147,13 +148,13 @@ class FamilyProblem<PoolingLayer> final : public OperationProblem<PoolingLayer> 
   }
   std::vector<DataKind> kinds() const override {
     std::vector<DataKind> all = OperationProblem::kinds();
-    if (given().output_size() * given().R() * given().S() <= kMostPromisedProducts) {
-      all.push_back({DataKind::Of::promised, 1});
+    if (given().output_size() * given().R() * given().S() <= kMostSpecialProducts) {
+      all.push_back({DataKind::Of::special, 1});
     }
     return all;
   }
   DatasetPtr data(DataKind kind, std::uint64_t seed, std::int64_t) const override {
-    if (kind.of == DataKind::Of::promised) return promised_data(given(), seed);
+    if (kind.of == DataKind::Of::special) return special_data(given(), seed);
     if (kind.of == DataKind::Of::sparse) return sparse_data(given(), seed);
     return std::make_shared<PoolingData>(given(), conv::make_input(given(), kind.number, seed));
   }

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "common/harness/families/expected_outputs.hpp"
 #include "common/harness/families/operation.hpp"
-#include "common/harness/families/promised.hpp"
 
 namespace halo {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "common/harness/families/expected_outputs.hpp"
 #include "common/harness/families/operation.hpp"
-#include "common/harness/families/promised.hpp"
 
 namespace halo {
 
@@ -35,9 +35,9 @@ DatasetPtr sparse_data(const Transform& problem, std::uint64_t seed) {
       [problem](const SparseData& data, Layout, std::int64_t index) {
         const conv::ImagesShape& shape = problem.images().shape();
         const auto [n, c, h, w] = place_of(shape, problem.to(), index);
-        Promise promise;
-        promise.value = data(0, conv::index_of(shape, problem.from(), n, c, h, w));
-        return promise;
+        ExpectedOutput expected;
+        expected.value = data(0, conv::index_of(shape, problem.from(), n, c, h, w));
+        return expected;
       });
 }
 

@@ -1,5 +1,5 @@
-// Data with infinities and NaN among them. What our kernels make of those is no accident: the families
-// say it (kernel.h), and outputs are held to it.
+// What outputs are to be, one by one: of data with infinities and NaN among them, of which kernel.h says what our
+// kernels make, and of data too large to be computed as a whole.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace halo {
 
 // The largest problems that are tried with such data, in products: they show nothing more on large ones.
-inline constexpr std::int64_t kMostPromisedProducts = 4000;
+inline constexpr std::int64_t kMostSpecialProducts = 4000;
 
 // NaN and both infinities in the place of some of the values, at least one.
 inline void strew(std::vector<float>& values, std::uint64_t one_of, std::uint64_t seed) {
@@ -46,55 +46,55 @@ inline bool all_finite(const Dataset& data) {
 }
 
 // What one output is to be.
-struct Promise {
+struct ExpectedOutput {
   double value = 0;
   double bound = 0;         // where the value is finite
   bool may_be_nan = false;  // it may also be NaN, where the variant says so
   bool untouched = false;   // it is not computed
 };
 
-inline void judge_promise(std::int64_t index, std::span<const float> found, const Promise& promise,
-                          conv::Comparison& comparison) {
+inline void judge_expected(std::int64_t index, std::span<const float> found,
+                           const ExpectedOutput& expected, conv::Comparison& comparison) {
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-  const auto value = static_cast<float>(promise.value);
-  if (promise.untouched) {
+  const auto value = static_cast<float>(expected.value);
+  if (expected.untouched) {
     comparison.judge_untouched(index, found.front());
-  } else if (promise.may_be_nan && std::isnan(found.front())) {
+  } else if (expected.may_be_nan && std::isnan(found.front())) {
     comparison.judge_equal_run(index, found, &kNaN);
-  } else if (std::isfinite(promise.value)) {
-    comparison.judge(index, found.front(), promise.value, promise.bound);
+  } else if (std::isfinite(expected.value)) {
+    comparison.judge(index, found.front(), expected.value, expected.bound);
   } else {
     comparison.judge_equal_run(index, found, &value);
   }
 }
 
-class PromisedData final : public Dataset {
+class ExpectedData final : public Dataset {
  public:
   // An array from NCHW to another layout.
   using Arrange =
       std::function<std::vector<float>(const std::vector<float>& values, conv::Layout layout)>;
 
-  // A promise for each output, in NCHW. Without `input` and `output` there is no other layout. `exact`: as
-  // Dataset; the promises have no bounds then.
-  PromisedData(std::vector<InputValues> inputs, std::vector<Promise> promises, Arrange input = {},
-               Arrange output = {}, bool exact = false)
+  // `expected`: of each output, in NCHW. Without `input` and `output` there is no other layout. `exact`: as
+  // Dataset; there are no bounds then.
+  ExpectedData(std::vector<InputValues> inputs, std::vector<ExpectedOutput> expected,
+               Arrange input = {}, Arrange output = {}, bool exact = false)
       : Dataset(std::move(inputs), exact),
-        promises_(std::move(promises)),
+        expected_(std::move(expected)),
         input_(std::move(input)),
         output_(std::move(output)) {}
 
   Judge judge(conv::Layout layout, conv::Demand) const override {
-    // Where each output of the layout has its promise.
-    std::vector<float> places(promises_.size());
+    // Where each output of the layout is in `expected`.
+    std::vector<float> places(expected_.size());
     for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<float>(i);
     if (layout != conv::Layout::nchw) places = output_(places, layout);
     return [this, places](std::int64_t first, std::span<const float> cells) {
       conv::Comparison comparison;
       for (std::size_t i = 0; i < cells.size(); ++i) {
         const std::int64_t index = first + static_cast<std::int64_t>(i);
-        judge_promise(index, cells.subspan(i, 1),
-                      promises_[static_cast<std::size_t>(places[static_cast<std::size_t>(index)])],
-                      comparison);
+        judge_expected(index, cells.subspan(i, 1),
+                       expected_[static_cast<std::size_t>(places[static_cast<std::size_t>(index)])],
+                       comparison);
       }
       return comparison;
     };
@@ -106,7 +106,7 @@ class PromisedData final : public Dataset {
   }
 
  private:
-  std::vector<Promise> promises_;
+  std::vector<ExpectedOutput> expected_;
   Arrange input_;
   Arrange output_;
 };
@@ -133,11 +133,11 @@ inline InputValues sparse_values(const std::string& name, std::int64_t size, std
 class SparseData final : public Dataset {
  public:
   // What the output with that place in an array of the layout is to be.
-  using PromiseOf =
-      std::function<Promise(const SparseData& data, conv::Layout layout, std::int64_t index)>;
+  using ExpectedOf = std::function<ExpectedOutput(const SparseData& data, conv::Layout layout,
+                                                  std::int64_t index)>;
 
-  SparseData(std::vector<InputValues> inputs, PromiseOf promise_of)
-      : Dataset(std::move(inputs)), promise_of_(std::move(promise_of)) {}
+  SparseData(std::vector<InputValues> inputs, ExpectedOf expected_of)
+      : Dataset(std::move(inputs)), expected_of_(std::move(expected_of)) {}
 
   float operator()(std::size_t input, std::int64_t index) const {
     const std::vector<float>& values = inputs()[input].values;
@@ -148,14 +148,14 @@ class SparseData final : public Dataset {
       conv::Comparison comparison;
       for (std::size_t i = 0; i < cells.size(); ++i) {
         const std::int64_t index = first + static_cast<std::int64_t>(i);
-        judge_promise(index, cells.subspan(i, 1), promise_of_(*this, layout, index), comparison);
+        judge_expected(index, cells.subspan(i, 1), expected_of_(*this, layout, index), comparison);
       }
       return comparison;
     };
   }
 
  private:
-  PromiseOf promise_of_;
+  ExpectedOf expected_of_;
 };
 
 }  // namespace halo

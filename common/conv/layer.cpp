@@ -31,17 +31,12 @@ Axis columns_of(const ConvLayer& layer) {
   return {layer.W(), layer.S(), layer.Q(), layer.stride_w(), layer.padding_w(), layer.dilation_w()};
 }
 
-// Where a flat index of the output lies.
+// Where a flat index of the output, [N][K][P][Q], lies.
 struct Place {
   std::int64_t n, k, p, q;
 };
 
-Place place_of(const ConvLayer& layer, std::int64_t index, Layout layout = Layout::nchw) {
-  if (layout == Layout::chwn) {
-    Place place = place_of(layer, index / layer.N());
-    place.n = index % layer.N();
-    return place;
-  }
+Place place_of(const ConvLayer& layer, std::int64_t index) {
   const std::int64_t q = index % layer.Q();
   index /= layer.Q();
   const std::int64_t p = index % layer.P();
@@ -309,13 +304,6 @@ ConvLayer parse_label(std::string_view text) {
     shape.padding_w = usual_padding(most(shape.S), most(shape.dilation_w));
   }
   return ConvLayer(shape);
-}
-
-std::string place_of_output(const ConvLayer& layer, std::int64_t index, Layout layout) {
-  require_output(layer, index, 1);
-  const Place place = place_of(layer, index, layout);
-  return "n " + std::to_string(place.n) + ", k " + std::to_string(place.k) + ", p " +
-         std::to_string(place.p) + ", q " + std::to_string(place.q);
 }
 
 void require_data(const ConvLayer& layer, std::span<const float> input,

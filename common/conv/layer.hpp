@@ -127,11 +127,6 @@ std::string label(const ConvLayer& layer);
 /// Throws std::invalid_argument, in one line, for any other text, and as the constructor of ConvLayer.
 ConvLayer parse_label(std::string_view text);
 
-/// "n 0, k 12, p 3, q 5" for a flat index of the output, [N][K][P][Q] or, with Layout::chwn,
-/// [K][P][Q][N]. Throws std::invalid_argument if there is no such output.
-std::string place_of_output(const ConvLayer& layer, std::int64_t index,
-                            Layout layout = Layout::nchw);
-
 /// Throws std::invalid_argument, in one line, unless input holds N*C*H*W values and filters
 /// K*C*R*S, all finite and so small that no sum can overflow float (max|input| * max over k of
 /// sum|filters[k]| stays below the largest float).

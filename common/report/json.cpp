@@ -773,10 +773,6 @@ Results results_from_json(const std::string& text, const std::string& origin) {
   }
 }
 
-std::vector<Row> rows_from_json(const std::string& text, const std::string& origin) {
-  return results_from_json(text, origin).rows;
-}
-
 void prepare_json(const std::string& path) {
   if (is_standard_output(path)) {
     if (json_output >= 0) return;

@@ -14,7 +14,6 @@ namespace halo {
 std::string to_json(const Results& results);
 // Of this schema or the one before. Throws std::runtime_error: one line that names `origin` and says what is wrong.
 Results results_from_json(const std::string& text, const std::string& origin);
-std::vector<Row> rows_from_json(const std::string& text, const std::string& origin);
 // The file is whole or untouched (data::write_file); standard output, a pipe or a device is written to as it
 // is. Throws data::NotWritten with one line.
 void write_json(const std::string& path, const Results& results);

@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kSpan, 2)
   for (int i = 0; i < kRadix; ++i) v[i] = on_chip[row][(kRadix + 1) * lane + i];  // all n0
   transform16(v);
 
-  // With real and imaginary parts exchanged the same transform leads back.
+  // With real and imaginary parts exchanged the same transform leads back, through the axes in the opposite order.
   for (int i = 0; i < kRadix; ++i) {
     const float2 product = times(v[i], mask->spectrum[kSpan * i + t]);
     v[i] = {product.y, product.x};

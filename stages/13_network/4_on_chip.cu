@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kOnChipThreads, 1)
     float* const pooled = step.pooled + (n * step.K + first_k) * step.PP * step.PQ;
     if (step.size == 0) {
       if (i == 0) cluster.barrier_wait();
-      // A lane tells a block: all of them, or the first, which goes on alone. The last lane stores the output.
+      // A lane sends to one block: to all, or to the first, which goes on alone. The last lane stores the output.
       const int lane = threadIdx.x % kWarpSize, tell = net.step[i + 1].alone ? 1 : kBlocks;
       connect(step, cells, many, [&](int k, float value) {
         if (lane == kWarpSize - 1) sums[k] = value;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -387,16 +388,6 @@ TEST_CASE("a label names a layer as cuConv does, and no other", "[layer]") {
   CHECK(labels.size() == static_cast<std::size_t>(layers));
 }
 
-TEST_CASE("an output's place is told by its axes", "[layer]") {
-  const ConvLayer layer({.N = 2, .C = 1, .H = 4, .W = 6, .K = 3, .R = 1, .S = 2});
-  CHECK(conv::place_of_output(layer, 0) == "n 0, k 0, p 0, q 0");
-  CHECK(conv::place_of_output(layer, 4) == "n 0, k 0, p 0, q 4");
-  CHECK(conv::place_of_output(layer, 5) == "n 0, k 0, p 1, q 0");
-  CHECK(conv::place_of_output(layer, 119) == "n 1, k 2, p 3, q 4");
-  CHECK_THAT(message_of([&] { conv::place_of_output(layer, 120); }), test::contains("has 120"));
-  CHECK_THAT(message_of([&] { conv::place_of_output(layer, -1); }), test::contains("output -1"));
-}
-
 TEST_CASE("outputs in CHWN get the verdict of the same outputs in NCHW", "[layer]") {
   conv::Random random(test::seed());
   std::vector<ConvLayer> layers = layers_to_try();
@@ -420,12 +411,15 @@ TEST_CASE("outputs in CHWN get the verdict of the same outputs in NCHW", "[layer
       CHECK(found.failed == expected.failed);
       CHECK(found.worst_share == expected.worst_share);
       // The same outputs, which lie elsewhere.
-      std::set<std::string> places, turned_places;
+      std::vector<float> numbers(output.size());
+      std::iota(numbers.begin(), numbers.end(), 0.0f);
+      numbers = rearranged(images, numbers, conv::Layout::nchw, conv::Layout::chwn);
+      std::set<float> places, turned_places;
       for (const conv::Failure& failure : expected.worst) {
-        places.insert(conv::place_of_output(layer, failure.index));
+        places.insert(static_cast<float>(failure.index));
       }
       for (const conv::Failure& failure : found.worst) {
-        turned_places.insert(conv::place_of_output(layer, failure.index, conv::Layout::chwn));
+        turned_places.insert(numbers[static_cast<std::size_t>(failure.index)]);
       }
       CHECK(places == turned_places);
       // In pieces of any size.
@@ -443,19 +437,6 @@ TEST_CASE("outputs in CHWN get the verdict of the same outputs in NCHW", "[layer
       }
     }
   }
-}
-
-TEST_CASE("an output's place in CHWN is told by its axes", "[layer]") {
-  const ConvLayer layer({.N = 2, .C = 1, .H = 4, .W = 6, .K = 3, .R = 1, .S = 2});
-  const auto place = [&](std::int64_t index) {
-    return conv::place_of_output(layer, index, conv::Layout::chwn);
-  };
-  CHECK(place(0) == "n 0, k 0, p 0, q 0");
-  CHECK(place(1) == "n 1, k 0, p 0, q 0");
-  CHECK(place(2) == "n 0, k 0, p 0, q 1");
-  CHECK(place(10) == "n 0, k 0, p 1, q 0");
-  CHECK(place(119) == "n 1, k 2, p 3, q 4");
-  CHECK_THAT(message_of([&] { place(120); }), test::contains("has 120"));
 }
 
 TEST_CASE("the reference gives what a hand computes", "[layer]") {

@@ -35,7 +35,7 @@ std::string text_of(const std::string& name) {
 
 Signals of_the_benchmark() {
   Signals all;
-  for (const Row& row : rows_from_json(text_of("bench_conv1d_gpu.json"), "the benchmark")) {
+  for (const Row& row : results_from_json(text_of("bench_conv1d_gpu.json"), "the benchmark").rows) {
     if (std::count(std::begin(kKernels), std::end(kKernels), row.variant) == 0) continue;
     if (row.time.outcome != Outcome::good) continue;
     const auto number = [&](const char* wanted) {

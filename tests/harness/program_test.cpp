@@ -265,7 +265,7 @@ TEST_CASE("a variant that meets a low clock in every round is timed again") {
   CHECK_THAT(render_table(kept), contains("rest at 1000 MHz"));
   Results results;
   results.rows = kept;
-  CHECK(rows_from_json(to_json(results), "kept").at(1).time.low_clock_mhz == 1000.0);
+  CHECK(results_from_json(to_json(results), "kept").rows.at(1).time.low_clock_mhz == 1000.0);
 }
 
 TEST_CASE("the spread of the same code against itself is told") {
@@ -414,8 +414,8 @@ TEST_CASE("--list and --help print and stop") {
   CHECK_THAT(list.out, contains("the plain loop"));
   const auto help = run(plain(), {"--help"});
   CHECK(help.status == 0);
-  for (const char* option : {"--length", "--threads", "--mask", "--border", "--seed",
-                             "--variant", "--input", "--output", "--json", "--list", "--color"}) {
+  for (const char* option : {"--length", "--threads", "--mask", "--border", "--seed", "--variant",
+                             "--input", "--output", "--json", "--list", "--color"}) {
     CHECK_THAT(help.out, contains(option));
   }
 }

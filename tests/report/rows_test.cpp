@@ -277,7 +277,7 @@ TEST_CASE("JSON tells what a row runs as, and figures with six digits") {
   row.time.hot.median_ms = 0.123456789;
   const std::string text = to_json({"c", "d", 1, {}, {row}});
   CHECK_THAT(text, contains("\"runs_as\":\"sum\"") && contains("\"median_ms\":0.123457"));
-  const Row back = rows_from_json(text, "here").at(0);
+  const Row back = results_from_json(text, "here").rows.at(0);
   CHECK(back.runs_as == "sum");
   CHECK(back.time.hot.median_ms == 0.123457);
   CHECK_THAT(render_table({back}), contains("runs as sum"));
@@ -312,7 +312,7 @@ TEST_CASE("what all rows of a variant say alike stands in a file once") {
   CHECK(times("\"registers\"") == 1);
   CHECK(times("\"cpu_ms\"") == 2);
 
-  const std::vector<Row> back = rows_from_json(text, "here");
+  const std::vector<Row> back = results_from_json(text, "here").rows;
   REQUIRE(back.size() == rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     INFO(i);
@@ -334,13 +334,13 @@ TEST_CASE("results files of schema 3, whose rows are whole, are read as well; of
   const std::vector<Row> rows = {timed("gpu", "grid", 5, 2.5), timed("gpu", "grid", 6, 2.5)};
   const std::string lines = row_line(rows[0]) + ",\n" + row_line(rows[1]);
   text.insert(text.rfind(']'), lines);
-  const std::vector<Row> back = rows_from_json(text, "old.json");
+  const std::vector<Row> back = results_from_json(text, "old.json").rows;
   REQUIRE(back.size() == 2);
   CHECK(row_line(back[0]) + ",\n" + row_line(back[1]) == lines);
 
   text.replace(text.find("\"schema_version\": 3"), 19, "\"schema_version\": 2");
   CHECK_THROWS_WITH(
-      rows_from_json(text, "older.json"),
+      results_from_json(text, "older.json").rows,
       "older.json: not a results file of Halo: schema_version 2 is not 3 or 4, which this "
       "program reads: measure again");
 }
@@ -420,7 +420,7 @@ TEST_CASE("what a results file holds is safe to show") {
   row.variant = "red\x1b[31m\nPASS " + std::string(100'000, 'x');
   row.problem.emplace_back("kind\r", std::string("a\tb"));
   row.check.reason = "two\nlines\a";
-  const Row back = rows_from_json(to_json({"c", "d", 1, {}, {row}}), "some.json").at(0);
+  const Row back = results_from_json(to_json({"c", "d", 1, {}, {row}}), "some.json").rows.at(0);
   CHECK(back.variant.starts_with("red?[31m?PASS xxx"));
   CHECK(back.variant.size() == 123);
   CHECK(back.problem.back() == std::pair<std::string, Value>{"kind?", std::string("a?b")});
@@ -475,7 +475,8 @@ TEST_CASE("of several faults the exit status tells the worst") {
   CHECK(exit_status({uncompiled}) == 2);
   CHECK(exit_status({good_row(), uncompiled}) == 2);
   CHECK(exit_status({bad_row(), uncompiled}) == 1);
-  CHECK_FALSE(rows_from_json(to_json({"", "", 0, {}, {uncompiled}}), "test")[0].start.compiled);
+  CHECK_FALSE(
+      results_from_json(to_json({"", "", 0, {}, {uncompiled}}), "test").rows[0].start.compiled);
   Results results;
   results.rows = {bad_row(), uncompiled};
   CHECK(run_status(results) == 1);
@@ -616,7 +617,7 @@ TEST_CASE("lines that were never reached are told once for each variant, and fai
   Results results;
   results.rows = {first, failed, good_row()};
   const std::string json = to_json(results);
-  const std::vector<Row> back = rows_from_json(json, "here");
+  const std::vector<Row> back = results_from_json(json, "here").rows;
   CHECK(back[0].coverage.outcome == Outcome::bad);
   CHECK(back[0].coverage.lines == 40);
   CHECK(back[0].coverage.unreached == first.coverage.unreached);
@@ -669,7 +670,8 @@ TEST_CASE("what stands beside a table's rows is the peer of none, and is read ba
   fill_ratios(rows);
   CHECK(rows[0].time.best_peer == "library");
   CHECK(rows[0].time.ratio_to_best_peer == Approx(0.5));
-  CHECK(rows_from_json(to_json({"c", "d", 1, {}, rows}), "some.json").at(2).role == Role::beside);
+  CHECK(results_from_json(to_json({"c", "d", 1, {}, rows}), "some.json").rows.at(2).role ==
+        Role::beside);
 }
 
 TEST_CASE("all formats hold the same numbers") {

@@ -51,8 +51,8 @@ __global__ void __launch_bounds__(kFourierThreads)
     }
   }
   transform<false>(z);
-  // What two real columns give together comes apart by symmetry: frequency u of a real one is the conjugate of
-  // frequency -u. Numbers 0 and kHalf of a real column are real, so they share a place, and are one row from here on.
+  // Two real columns come apart by symmetry (drawn in stages/08_.../fourier_tile.cuh): frequency u of a real one is the
+  // conjugate of -u. Numbers 0 and kHalf of a real column are real, so they share a place, and are one row from here on.
   float2* const columns = on_chip + pair * F::kHalf * F::kPitch + column;
 #pragma unroll
   for (int u = 0; u < F::kHalf; ++u) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// A thread for each cell of gathered, [groups][input_pitch], in it [N][a][b][C/G][H'][W'].
+// A thread for each cell of gathered, [groups][input_pitch], in it [N][a][b][C/G][H'][W']: axis by axis, from the last.
 __global__ void __launch_bounds__(kThreads)
     gather_kernel(const float* __restrict__ input,  // [N][C][H][W]
                   float* gathered, const int cells, const PartsDivision layer) {

@@ -78,13 +78,15 @@ TEST_CASE("a program finds the library however it is linked", "[simt]") {
 TEST_CASE("cuBLAS computes on the host, and says so", "[simt]") {
   if (!std::filesystem::exists(CUBLAS)) halo::test::skip("CUDA's headers of cuBLAS are not here");
   const Workbench bench;
-  bench.build("cublas.cu", "-std=c++20 -lcublas");
+  bench.build("cublas.cu", "-std=c++20 -lcublas -lcublasLt");
   const Outcome outcome = bench.run("./program");
   CHECK(outcome.out == "all right\n");
   CHECK(outcome.err ==
         "simt: note: cuBLAS is a plain implementation on the host here: its results are right to "
         "rounding, its traffic is not counted\n"
-        "simt: cublasGemmEx: numbers of type 28 are not in the simulator\n");
+        "simt: cuBLAS: numbers of type 28 are not in the simulator\n"
+        "simt: cublasLt: epilogue 512 is not in the simulator\n"
+        "simt: cublasSswap is not in the simulator\n");
   CHECK(outcome.status == 0);
   const Outcome beyond = bench.run("./program beyond");
   CHECK_THAT(beyond.err, contains("error: invalid_copy"));

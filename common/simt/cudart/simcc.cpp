@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 // nvcc's linker of device code reads no text where it is told to look for an archive, as CMake tells it.
 void add(std::vector<std::string>& words, const std::string& word) {
-  for (const std::string library : {"cudart", "cublas", "curand"}) {
+  for (const std::string library : {"cudart", "cublas", "cublasLt", "curand"}) {
     if (word == "-l" + library + "_static" || word.ends_with("/lib" + library + "_static.a")) {
       words.push_back("-l" + library);
       return;

@@ -162,7 +162,9 @@ void lead_to(const fs::path& library, const fs::path& folder, const std::string&
   const std::string script = "INPUT(\"" + library.string() + "\")\n";
   write(folder / (name + ".so"), script);
   write(folder / (name + "_static.a"), script);
-  fs::create_symlink(library, folder / library.filename());
+  if (const fs::path link = folder / library.filename(); !fs::exists(link)) {
+    fs::create_symlink(library, link);
+  }
 }
 
 // nvcc looks for libraries in the stubs first.
@@ -180,6 +182,7 @@ struct OurLibrary {
   bool is_before = false;
 };
 constexpr OurLibrary kOurs[] = {{"libcublas", "libcublas.so.13"},
+                                {"libcublasLt", "libcublas.so.13"},
                                 {"libcurand", "libcurand.so.10"},
                                 {"libnvrtc", "libsimt-nvrtc.so", true}};
 

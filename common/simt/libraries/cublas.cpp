@@ -1,90 +1,16 @@
-// cuBLAS as far as samples use it: plain loops on the host, in double precision. Operands are copied from the device and
-// results to it by the runtime library, in the handle's stream, so that bounds and what nobody wrote are checked; the work
-// itself is not counted, and a line on stderr says so. Unlike cuBLAS, a call waits for its stream.
-#include <cublas_v2.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime.h>
-
-#include <atomic>
+// cuBLAS as far as samples use it.
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
 #include <cstdlib>
-#include <new>
+#include <tuple>
 #include <utility>
-#include <vector>
 
-// The handle's type is cuBLAS's; what is in it is ours.
-struct cublasContext {
-  cudaStream_t stream = nullptr;
-  cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
-  cublasMath_t math = CUBLAS_DEFAULT_MATH;
-};
+#include "common/simt/libraries/matrices.hpp"
 
 namespace {
 
+using namespace simt::cublas;
+
 constexpr int kMajor = CUBLAS_VER_MAJOR, kMinor = CUBLAS_VER_MINOR, kPatch = CUBLAS_VER_PATCH;
-
-void say_once_what_this_is() {
-  static std::atomic_flag is_said;
-  if (is_said.test_and_set()) return;
-  std::fputs(
-      "simt: note: cuBLAS is a plain implementation on the host here: its results are right to "
-      "rounding, its traffic is not counted\n",
-      stderr);
-}
-
-// A failure ends the call, with its status.
-struct Failed {
-  cublasStatus_t status;
-};
-
-void require(bool is_right, cublasStatus_t status = CUBLAS_STATUS_INVALID_VALUE) {
-  if (!is_right) throw Failed{status};
-}
-void require(cudaError_t error) { require(error == cudaSuccess, CUBLAS_STATUS_EXECUTION_FAILED); }
-
-template <typename Call>
-cublasStatus_t status_of(cublasHandle_t handle, const Call& call) {
-  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
-  say_once_what_this_is();
-  try {
-    call();
-    return CUBLAS_STATUS_SUCCESS;
-  } catch (const Failed& failed) {
-    return failed.status;
-  } catch (const std::bad_alloc&) {
-    return CUBLAS_STATUS_ALLOC_FAILED;
-  }
-}
-
-// A matrix of the device, by columns, on the host: no more is read or written than its rows.
-template <typename T>
-class Matrix {
- public:
-  Matrix(cublasHandle_t handle, const T* device, int rows, int columns, int leading)
-      : stream_(handle->stream), rows_(rows), columns_(columns), leading_(leading) {
-    require(rows >= 0 && columns >= 0 && leading >= (rows > 1 ? rows : 1));
-    cells_.resize(static_cast<std::size_t>(rows) * columns);
-    if (device != nullptr) copy(cells_.data(), rows, device, leading, cudaMemcpyDeviceToHost);
-  }
-  T& at(int row, int column) { return cells_[static_cast<std::size_t>(column) * rows_ + row]; }
-  void write_to(T* device) { copy(device, leading_, cells_.data(), rows_, cudaMemcpyHostToDevice); }
-
- private:
-  void copy(T* to, int to_leading, const T* from, int from_leading, cudaMemcpyKind kind) {
-    if (cells_.empty()) return;
-    require(cudaMemcpy2DAsync(to, sizeof(T) * to_leading, from, sizeof(T) * from_leading,
-                              sizeof(T) * rows_, columns_, kind, stream_));
-    require(cudaStreamSynchronize(stream_));
-  }
-
-  cudaStream_t stream_;
-  int rows_, columns_, leading_;
-  std::vector<T> cells_;
-};
 
 // A vector is a matrix of one row: its stride is the leading dimension. With a negative one it is read from its end.
 template <typename T>
@@ -106,13 +32,6 @@ class Vector {
 };
 
 template <typename T>
-T number(cublasHandle_t handle, const T* where) {
-  require(where != nullptr);
-  if (handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) return *where;
-  return Matrix<T>(handle, where, 1, 1, 1).at(0, 0);
-}
-
-template <typename T>
 void give(cublasHandle_t handle, T value, T* where) {
   require(where != nullptr);
   if (handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) {
@@ -123,45 +42,6 @@ void give(cublasHandle_t handle, T value, T* where) {
   its.at(0, 0) = value;
   its.write_to(where);
 }
-
-template <typename T>
-double to_double(T value) {
-  return static_cast<double>(value);
-}
-double to_double(__half value) { return __half2float(value); }
-double to_double(__nv_bfloat16 value) { return __bfloat162float(value); }
-
-template <typename T>
-T rounded(double value) {
-  return static_cast<T>(value);
-}
-template <>
-__half rounded<__half>(double value) {
-  return __double2half(value);
-}
-template <>
-__nv_bfloat16 rounded<__nv_bfloat16>(double value) {
-  return __double2bfloat16(value);
-}
-
-// op(A), rows by columns.
-template <typename T>
-class Operand {
- public:
-  Operand(cublasHandle_t handle, cublasOperation_t operation, const T* device, int rows,
-          int columns, int leading)
-      : is_turned_(operation != CUBLAS_OP_N),
-        cells_(handle, device, is_turned_ ? columns : rows, is_turned_ ? rows : columns, leading) {
-    require(operation == CUBLAS_OP_N || operation == CUBLAS_OP_T || operation == CUBLAS_OP_C);
-  }
-  double at(int row, int column) {
-    return to_double(is_turned_ ? cells_.at(column, row) : cells_.at(row, column));
-  }
-
- private:
-  bool is_turned_;
-  Matrix<T> cells_;
-};
 
 // C = alpha op(A) op(B) + beta C. Where beta is 0, C is not read, where alpha is, neither A nor B.
 template <typename In, typename Out>
@@ -199,45 +79,6 @@ void geam(cublasHandle_t handle, cublasOperation_t operation_a, cublasOperation_
     }
   }
   sum.write_to(c);
-}
-
-// Calls it with a null pointer to a number of this type.
-template <typename Call>
-void with_type(cudaDataType type, const Call& call) {
-  switch (type) {
-    case CUDA_R_16F:
-      return call(static_cast<__half*>(nullptr));
-    case CUDA_R_16BF:
-      return call(static_cast<__nv_bfloat16*>(nullptr));
-    case CUDA_R_32F:
-      return call(static_cast<float*>(nullptr));
-    case CUDA_R_64F:
-      return call(static_cast<double*>(nullptr));
-    case CUDA_R_8I:
-      return call(static_cast<std::int8_t*>(nullptr));
-    case CUDA_R_32I:
-      return call(static_cast<std::int32_t*>(nullptr));
-    default:
-      std::fprintf(stderr, "simt: cublasGemmEx: numbers of type %d are not in the simulator\n",
-                   static_cast<int>(type));
-      require(false, CUBLAS_STATUS_NOT_SUPPORTED);
-  }
-}
-
-cudaDataType type_of_factors(cublasComputeType_t compute, cudaDataType result) {
-  switch (compute) {
-    case CUBLAS_COMPUTE_16F:
-    case CUBLAS_COMPUTE_16F_PEDANTIC:
-      return CUDA_R_16F;
-    case CUBLAS_COMPUTE_64F:
-    case CUBLAS_COMPUTE_64F_PEDANTIC:
-      return CUDA_R_64F;
-    case CUBLAS_COMPUTE_32I:
-    case CUBLAS_COMPUTE_32I_PEDANTIC:
-      return result == CUDA_R_32I ? CUDA_R_32I : CUDA_R_32F;
-    default:
-      return CUDA_R_32F;
-  }
 }
 
 // y = alpha op(A) x + beta y, A of m rows and n columns.
@@ -372,6 +213,45 @@ cublasStatus_t copied(int rows, int columns, int size, const void* from, int fro
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
 
+// The numbers of a product whose types are named. Both operands are of one.
+struct ProductEx {
+  cublasHandle_t handle;
+  cublasOperation_t operation_a, operation_b;
+  int m, n, k;
+  const void* alpha;
+  cudaDataType type_a;
+  int lda;
+  cudaDataType type_b;
+  int ldb;
+  const void* beta;
+  cudaDataType type_c;
+  int ldc;
+  cublasComputeType_t compute;
+};
+
+// Each of `count`, whose arrays `at` gives.
+template <typename At>
+cublasStatus_t gemm_ex(const ProductEx& its, int count, const At& at) {
+  return status_of(its.handle, [&] {
+    require(count >= 0);
+    require(its.type_a == its.type_b, CUBLAS_STATUS_NOT_SUPPORTED);
+    double factors[2] = {};
+    with_type(type_of_factors(its.compute, its.type_c), [&]<typename T>(T*) {
+      factors[0] = to_double(number(its.handle, static_cast<const T*>(its.alpha)));
+      factors[1] = to_double(number(its.handle, static_cast<const T*>(its.beta)));
+    });
+    with_type(its.type_a, [&]<typename In>(In*) {
+      with_type(its.type_c, [&]<typename Out>(Out*) {
+        for (int i = 0; i < count; ++i) {
+          const auto [a, b, c] = at.template operator()<In, Out>(i);
+          gemm(its.handle, its.operation_a, its.operation_b, its.m, its.n, its.k, factors[0], a,
+               its.lda, b, its.ldb, factors[1], c, its.ldc);
+        }
+      });
+    });
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -467,47 +347,75 @@ cublasStatus_t cublasGetMatrix(int rows, int columns, int size, const void* from
 SIMT_COPIES(Set, cudaMemcpyHostToDevice)
 SIMT_COPIES(Get, cudaMemcpyDeviceToHost)
 
-cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t operation_a,
-                           cublasOperation_t operation_b, int m, int n, int k, const __half* alpha,
-                           const __half* a, int lda, const __half* b, int ldb, const __half* beta,
-                           __half* c, int ldc) {
-  return status_of(handle, [&] {
-    gemm(handle, operation_a, operation_b, m, n, k, to_double(number(handle, alpha)), a, lda, b,
-         ldb, to_double(number(handle, beta)), c, ldc);
-  });
-}
-
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t operation_a,
                             cublasOperation_t operation_b, int m, int n, int k, const void* alpha,
                             const void* a, cudaDataType type_a, int lda, const void* b,
                             cudaDataType type_b, int ldb, const void* beta, void* c,
                             cudaDataType type_c, int ldc, cublasComputeType_t compute,
-                            cublasGemmAlgo_t) {
-  return status_of(handle, [&] {
-    require(type_a == type_b, CUBLAS_STATUS_NOT_SUPPORTED);
-    double factors[2] = {};
-    with_type(type_of_factors(compute, type_c), [&]<typename T>(T*) {
-      factors[0] = to_double(number(handle, static_cast<const T*>(alpha)));
-      factors[1] = to_double(number(handle, static_cast<const T*>(beta)));
-    });
-    with_type(type_a, [&]<typename In>(In*) {
-      with_type(type_c, [&]<typename Out>(Out*) {
-        gemm(handle, operation_a, operation_b, m, n, k, factors[0], static_cast<const In*>(a), lda,
-             static_cast<const In*>(b), ldb, factors[1], static_cast<Out*>(c), ldc);
-      });
-    });
-  });
+                            cublasGemmAlgo_t algorithm) {
+  return cublasGemmStridedBatchedEx(handle, operation_a, operation_b, m, n, k, alpha, a, type_a,
+                                    lda, 0, b, type_b, ldb, 0, beta, c, type_c, ldc, 0, 1, compute,
+                                    algorithm);
 }
 
-// Of each type: S and D.
-#define SIMT_ROUTINES(Type, Lower, T)                                                              \
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t operation_a,
+                                          cublasOperation_t operation_b, int m, int n, int k,
+                                          const void* alpha, const void* a, cudaDataType type_a,
+                                          int lda, long long int stride_a, const void* b,
+                                          cudaDataType type_b, int ldb, long long int stride_b,
+                                          const void* beta, void* c, cudaDataType type_c, int ldc,
+                                          long long int stride_c, int count,
+                                          cublasComputeType_t compute, cublasGemmAlgo_t) {
+  return gemm_ex({handle, operation_a, operation_b, m, n, k, alpha, type_a, lda, type_b, ldb, beta,
+                  type_c, ldc, compute},
+                 count, [&]<typename In, typename Out>(int i) {
+                   return std::tuple(static_cast<const In*>(a) + i * stride_a,
+                                     static_cast<const In*>(b) + i * stride_b,
+                                     static_cast<Out*>(c) + i * stride_c);
+                 });
+}
+
+cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t operation_a,
+                                   cublasOperation_t operation_b, int m, int n, int k,
+                                   const void* alpha, const void* const a[], cudaDataType type_a,
+                                   int lda, const void* const b[], cudaDataType type_b, int ldb,
+                                   const void* beta, void* const c[], cudaDataType type_c, int ldc,
+                                   int count, cublasComputeType_t compute, cublasGemmAlgo_t) {
+  std::vector<const void*> all_a, all_b;
+  std::vector<void*> all_c;
+  const cublasStatus_t status = status_of(handle, [&] {
+    all_a = addresses(handle, a, count);
+    all_b = addresses(handle, b, count);
+    all_c = addresses(handle, c, count);
+  });
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  return gemm_ex({handle, operation_a, operation_b, m, n, k, alpha, type_a, lda, type_b, ldb, beta,
+                  type_c, ldc, compute},
+                 count, [&]<typename In, typename Out>(int number) {
+                   const auto i = static_cast<std::size_t>(number);
+                   return std::tuple(static_cast<const In*>(all_a[i]),
+                                     static_cast<const In*>(all_b[i]), static_cast<Out*>(all_c[i]));
+                 });
+}
+
+cublasStatus_t cublasSgemmEx(cublasHandle_t handle, cublasOperation_t operation_a,
+                             cublasOperation_t operation_b, int m, int n, int k, const float* alpha,
+                             const void* a, cudaDataType type_a, int lda, const void* b,
+                             cudaDataType type_b, int ldb, const float* beta, void* c,
+                             cudaDataType type_c, int ldc) {
+  return cublasGemmEx(handle, operation_a, operation_b, m, n, k, alpha, a, type_a, lda, b, type_b,
+                      ldb, beta, c, type_c, ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+}
+
+// Of each type: H, S and D.
+#define SIMT_PRODUCTS(Type, T)                                                                     \
   cublasStatus_t cublas##Type##gemm(cublasHandle_t handle, cublasOperation_t operation_a,          \
                                     cublasOperation_t operation_b, int m, int n, int k,            \
                                     const T* alpha, const T* a, int lda, const T* b, int ldb,      \
                                     const T* beta, T* c, int ldc) {                                \
     return status_of(handle, [&] {                                                                 \
-      gemm(handle, operation_a, operation_b, m, n, k, number(handle, alpha), a, lda, b, ldb,       \
-           number(handle, beta), c, ldc);                                                          \
+      gemm(handle, operation_a, operation_b, m, n, k, to_double(number(handle, alpha)), a, lda, b, \
+           ldb, to_double(number(handle, beta)), c, ldc);                                          \
     });                                                                                            \
   }                                                                                                \
   cublasStatus_t cublas##Type##gemmBatched(                                                        \
@@ -518,8 +426,8 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t operation_a
       const auto all_a = addresses(handle, a, count), all_b = addresses(handle, b, count);         \
       const auto all_c = addresses(handle, c, count);                                              \
       for (std::size_t i = 0; i < all_a.size(); ++i) {                                             \
-        gemm(handle, operation_a, operation_b, m, n, k, number(handle, alpha), all_a[i], lda,      \
-             all_b[i], ldb, number(handle, beta), all_c[i], ldc);                                  \
+        gemm(handle, operation_a, operation_b, m, n, k, to_double(number(handle, alpha)),          \
+             all_a[i], lda, all_b[i], ldb, to_double(number(handle, beta)), all_c[i], ldc);        \
       }                                                                                            \
     });                                                                                            \
   }                                                                                                \
@@ -531,11 +439,19 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t operation_a
     return status_of(handle, [&] {                                                                 \
       require(count >= 0);                                                                         \
       for (int i = 0; i < count; ++i) {                                                            \
-        gemm(handle, operation_a, operation_b, m, n, k, number(handle, alpha), a + i * stride_a,   \
-             lda, b + i * stride_b, ldb, number(handle, beta), c + i * stride_c, ldc);             \
+        gemm(handle, operation_a, operation_b, m, n, k, to_double(number(handle, alpha)),          \
+             a + i * stride_a, lda, b + i * stride_b, ldb, to_double(number(handle, beta)),        \
+             c + i * stride_c, ldc);                                                               \
       }                                                                                            \
     });                                                                                            \
-  }                                                                                                \
+  }
+
+SIMT_PRODUCTS(H, __half)
+SIMT_PRODUCTS(S, float)
+SIMT_PRODUCTS(D, double)
+
+// S and D.
+#define SIMT_ROUTINES(Type, Lower, T)                                                              \
   cublasStatus_t cublas##Type##geam(cublasHandle_t handle, cublasOperation_t operation_a,          \
                                     cublasOperation_t operation_b, int m, int n, const T* alpha,   \
                                     const T* a, int lda, const T* beta, const T* b, int ldb, T* c, \

@@ -1,5 +1,6 @@
 // What samples call of cuBLAS, on whole numbers, so that every sum is exact. With an argument: a product whose result does
 // not fit.
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -31,6 +32,96 @@ struct Device {
   std::size_t size;
   T* data = nullptr;
 };
+
+// Products of cublasLt: D = epilogue(A^T B), A and B of float, by columns.
+struct Light {
+  Light() {
+    cublasLtCreate(&handle);
+    cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    const cublasOperation_t turned = CUBLAS_OP_T;
+    set(CUBLASLT_MATMUL_DESC_TRANSA, turned);
+    cublasLtMatmulPreferenceCreate(&preference);
+    const std::size_t workspace = 0;
+    cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                         &workspace, sizeof workspace);
+  }
+  ~Light() {
+    cublasLtMatmulPreferenceDestroy(preference);
+    cublasLtMatmulDescDestroy(product);
+    cublasLtDestroy(handle);
+  }
+  template <typename T>
+  cublasStatus_t set(cublasLtMatmulDescAttributes_t name, const T& value) {
+    return cublasLtMatmulDescSetAttribute(product, name, &value, sizeof value);
+  }
+  cublasStatus_t run(const float* a, cublasLtMatrixLayout_t a_is, const float* b,
+                     cublasLtMatrixLayout_t b_is, float* d, cublasLtMatrixLayout_t d_is,
+                     cudaStream_t stream) {
+    const float one = 1, zero = 0;
+    cublasLtMatmulHeuristicResult_t found;
+    int count = 0;
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+        handle, product, a_is, b_is, d_is, d_is, preference, 1, &found, &count);
+    if (status != CUBLAS_STATUS_SUCCESS || count != 1) return status;
+    return cublasLtMatmul(handle, product, &one, a, a_is, b, b_is, &zero, d, d_is, d, d_is,
+                          &found.algo, nullptr, 0, stream);
+  }
+  cublasLtHandle_t handle;
+  cublasLtMatmulDesc_t product;
+  cublasLtMatmulPreference_t preference;
+};
+
+void try_light(cudaStream_t stream) {
+  Light light;
+  // By columns: a = (1 2; 3 4), b = (1 3 5; 2 4 6); two of each, the second a all ones, d beside each other.
+  const Device<float> a({1, 3, 2, 4, 1, 1, 1, 1}), b({1, 2, 3, 4, 5, 6});
+  const Device<float> d(std::vector<float>(12)), bias({1000, -1000});
+  cublasLtMatrixLayout_t a_is, b_is, d_is;
+  cublasLtMatrixLayoutCreate(&a_is, CUDA_R_32F, 2, 2, 2);
+  cublasLtMatrixLayoutCreate(&b_is, CUDA_R_32F, 2, 3, 2);
+  cublasLtMatrixLayoutCreate(&d_is, CUDA_R_32F, 2, 3, 2);
+  check(light.run(a.data, a_is, b.data, b_is, d.data, d_is, stream) == CUBLAS_STATUS_SUCCESS,
+        "cublasLtMatmul's status");
+  check(d.values() == std::vector<float>{7, 10, 15, 22, 23, 34, 0, 0, 0, 0, 0, 0},
+        "cublasLtMatmul");
+  const int count = 2;
+  const std::int64_t strides[] = {4, 0, 6};
+  cublasLtMatrixLayout_t layouts[] = {a_is, b_is, d_is};
+  for (int i = 0; i < 3; ++i) {
+    cublasLtMatrixLayoutSetAttribute(layouts[i], CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                     sizeof count);
+    cublasLtMatrixLayoutSetAttribute(layouts[i], CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                     &strides[i], sizeof strides[i]);
+  }
+  light.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_RELU_BIAS);
+  light.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias.data);
+  light.run(a.data, a_is, b.data, b_is, d.data, d_is, stream);
+  check(d.values() == std::vector<float>{1007, 0, 1015, 0, 1023, 0, 1003, 0, 1007, 0, 1011, 0},
+        "a batch with bias and ReLU");
+  // Far from 0 GELU is x or 0, and its slope 1 or 0.
+  const Device<float> before(std::vector<float>(12));
+  light.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU_AUX_BIAS);
+  light.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, before.data);
+  light.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, std::int64_t{2});
+  light.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, std::int64_t{6});
+  light.run(a.data, a_is, b.data, b_is, d.data, d_is, stream);
+  check(d.values()[2] == 1015 && d.values()[3] == 0, "GELU");
+  check(before.values()[2] == 1015 && before.values()[3] == -978, "what GELU was of");
+  light.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DGELU);
+  light.run(a.data, a_is, b.data, b_is, d.data, d_is, stream);
+  check(d.values()[2] == 15 && d.values()[3] == 0, "times GELU's slope");
+  light.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BGRADB);
+  check(light.run(a.data, a_is, b.data, b_is, d.data, d_is, stream) == CUBLAS_STATUS_NOT_SUPPORTED,
+        "an epilogue that is not there");
+  light.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT);
+  const cublasLtOrder_t by_rows = CUBLASLT_ORDER_ROW;
+  const std::int64_t leading = 3;
+  cublasLtMatrixLayoutSetAttribute(d_is, CUBLASLT_MATRIX_LAYOUT_ORDER, &by_rows, sizeof by_rows);
+  cublasLtMatrixLayoutSetAttribute(d_is, CUBLASLT_MATRIX_LAYOUT_LD, &leading, sizeof leading);
+  light.run(a.data, a_is, b.data, b_is, d.data, d_is, stream);
+  check(d.values() == std::vector<float>{7, 15, 23, 10, 22, 34, 3, 7, 11, 3, 7, 11}, "by rows");
+  for (const auto layout : layouts) cublasLtMatrixLayoutDestroy(layout);
+}
 
 int main(int argc, char**) {
   cublasHandle_t handle;
@@ -112,6 +203,28 @@ int main(int argc, char**) {
                      bytes.data, CUDA_R_8F_E4M3, 2, &zero, wide.data, CUDA_R_32F, 2,
                      CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED,
         "gemmEx of a type that is not there");
+  const Device<__half> half_many({1, 2, 3, 4}), half_products({0, 0});
+  const __half half_zero = 0;
+  cublasHgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_T, 1, 1, 2, &half_one, half_many.data, 1,
+                            2, half_many.data, 1, 0, &half_zero, half_products.data, 1, 1, 2);
+  check(__half2float(half_products.values()[1]) == 11, "hgemm's strided batch");
+  const Device<float> sums({0, 0});
+  cublasGemmStridedBatchedEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, 1, 1, 2, &one, half_many.data,
+                             CUDA_R_16F, 1, 2, half_many.data, CUDA_R_16F, 1, 0, &zero, sums.data,
+                             CUDA_R_32F, 1, 1, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+  check(sums.values() == std::vector<float>{5, 11}, "gemmEx's strided batch");
+  const Device<void*> half_left({half_many.data + 2, half_many.data}),
+      float_sums({sums.data, sums.data + 1});
+  cublasGemmBatchedEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, 1, 1, 2, &two, half_left.data, CUDA_R_16F,
+                      1, half_left.data, CUDA_R_16F, 1, &zero, float_sums.data, CUDA_R_32F, 1, 2,
+                      CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+  check(sums.values() == std::vector<float>{50, 10}, "gemmEx's batch");
+  cublasSgemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, 1, 1, 2, &one, half_many.data, CUDA_R_16F, 1,
+                half_many.data, CUDA_R_16F, 1, &zero, sums.data, CUDA_R_32F, 1);
+  check(sums.values()[0] == 5, "sgemmEx");
+  try_light(stream);
+  check(cublasSswap(handle, 2, x.data, 1, x.data, 1) == CUBLAS_STATUS_NOT_SUPPORTED,
+        "a function that is not there");
   float strip[4] = {1, 2, 3, 4};
   cublasSetMatrixAsync(2, 2, sizeof(float), strip, 2, wide.data, 2, stream);
   cublasGetVectorAsync(2, sizeof(float), wide.data, 2, strip, 1, stream);

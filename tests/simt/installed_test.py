@@ -78,7 +78,7 @@ class Installed(unittest.TestCase):
 
     def test_gpus_that_are_named_are_left_out(self):
         for words in (["-arch=sm_20"], ["-gencode", "arch=compute_35,code=sm_35", "--generate-code=arch=compute_20"],
-                      ["--gpu-architecture", "compute_30", "-code", "sm_30,sm_35"]):
+                      ["--gpu-architecture", "compute_30", "-code", "sm_30,sm_35"], ["-dlto", "-arch=sm_80"]):
             self.call("simcc", *words, REVERSE, "-o", "reverse")
             self.has_findings("./reverse")
 

@@ -84,6 +84,8 @@ Options told(int argc, char** argv) {
       i += names.next;
       continue;
     }
+    // Of link-time optimization PTX knows nothing.
+    if (option == "-dlto" || option == "--dlink-time-opt") continue;
     // Machine code cannot run here: in its file is PTX.
     if (option == "-cubin" || option == "--cubin") {
       is_cubin = true;

@@ -56,8 +56,8 @@ int main(int argc, char** argv) {
     return 2;
   }
 
-  // TODO 3: n from argv[1], a whole number from 1 on, and a from argv[2], any finite number. Anything else,
-  // such as "0", "-5", "12x" or "", is one line on stderr and status 2.
+  // TODO 3: n from argv[1], a whole number of at least 1, and a from argv[2], any finite
+  // number. Anything else, such as "0", "-5", "12x" or "", is one line on stderr and status 2.
   // atoi would make 0 of "zwei" and 12 of "12x", and say nothing.
   char* end = nullptr;
   errno = 0;

@@ -29,7 +29,7 @@ __global__ void separable(const float* input,  // [H][W]
   const int first_w = static_cast<int>(blockIdx.x * blockDim.x) - (S - 1) / 2;
 
   // TODO 1: the block's threads load the tile together, each cell once, also where the halo is wider than the
-  // block. What stands for a cell left of column 0? It is not the cell before it in memory.
+  // block. What replaces a cell left of column 0? It is not the cell before it in memory.
   // A warp takes a row of the tile (where the block is 32 wide): neighbours in memory and in the tile.
   for (int r = threadIdx.y; r < tile_rows; r += blockDim.y) {
     const int h = first_h + r;

@@ -17,8 +17,8 @@ __global__ void tile_transform(const float* input,  // [cells][N]
                                const float* bias,   // [C]
                                float* output,       // [N][cells]
                                int N, int cells, int plane) {
-  // TODO 1: a tile of 32 cells and 32 images in shared memory, read along the rows of the input. Mind the last
-  // tiles, which are not full, and who may read the tile when.
+  // TODO 1: a tile of 32 cells and 32 images in shared memory, read along the rows of the
+  // input. Mind the last tiles, which are not full, and who may read the tile, and when.
   // One column more than is used: the 32 cells that a warp reads below each other are in 32 banks.
   __shared__ float tile[kTile][kTile + 1];  // [cell][image]
   const int tiles_across = (N - 1) / kTile + 1;
@@ -32,7 +32,7 @@ __global__ void tile_transform(const float* input,  // [cells][N]
   __syncthreads();  // the tile is complete
   // END 1
 
-  // TODO 2: the outputs, written along their rows. What stands in the skeleton is the naive transform, with
+  // TODO 2: the outputs, written along their rows. The skeleton has the naive transform, with
   // neither bias nor ReLU.
   // Lanes are neighbours in the output: cells now. So a thread has one cell, of four images, and needs one
   // bias; on the other side it would have four cells, and read four.

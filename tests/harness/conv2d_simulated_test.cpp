@@ -225,11 +225,13 @@ TEST_CASE("hazards of packing filters fail the run", "[conv2d]") {
 }
 
 TEST_CASE("a call that does not wait for the one before it fails the run", "[conv2d]") {
+  const bool begins_next = GENERATE(true, false);  // it may come after a kernel that does
   for (const bool patient : {true, false}) {
-    INFO("patient " << patient);
-    Conv2dVariant variant = variant_of("overlapping", [patient](const Conv2dCall& c) {
+    INFO("begins the next " << begins_next << ", patient " << patient);
+    Conv2dVariant variant = variant_of("overlapping", [=](const Conv2dCall& c) {
       const planted::PlantedLayer layer = planted_layer(c.layer);
-      return c.overlaps ? planted::overlapping_layer(c.input, c.filters, c.output, layer, patient)
+      return c.overlaps ? planted::overlapping_layer(c.input, c.filters, c.output, layer,
+                                                     begins_next, patient)
                         : planted::right_layer(c.input, c.filters, c.output, layer);
     });
     variant.can_overlap = true;

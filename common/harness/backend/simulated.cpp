@@ -164,8 +164,10 @@ class SimulatedBackend final : public CudaBackend {
         for (const std::string& line : launch.printed.lines) std::printf("%s\n", line.c_str());
       }
       for (const simt::Finding& finding : launch.findings) {
-        // CUDA lets threads end before a barrier, more or less; a stage may not.
-        if (!finding.is_note() || finding.kind == "missed_barrier") {
+        // CUDA lets threads end before a barrier, more or less; a stage may not. And a kernel that reads before it
+        // waits is right behind one that lets nobody begin early, but a stage's may come after any.
+        if (!finding.is_note() || finding.kind == "missed_barrier" ||
+            finding.kind == "unordered_launches") {
           seen.hazards.push_back(to_hazard(finding));
         }
       }

@@ -31,8 +31,9 @@ __global__ void right_layer_kernel(const float* input, const float* filters, flo
 }
 
 __global__ void overlapping_layer_kernel(const float* input, const float* filters, float* output,
-                                         PlantedLayer l, int outputs, bool patient) {
-  cudaTriggerProgrammaticLaunchCompletion();
+                                         PlantedLayer l, int outputs, bool begins_next,
+                                         bool patient) {
+  if (begins_next) cudaTriggerProgrammaticLaunchCompletion();
   if (patient) cudaGridDependencySynchronize();
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= outputs) return;
@@ -149,7 +150,7 @@ cudaError_t packed_layer(const float* input, const float* packed, float* output,
 }
 
 cudaError_t overlapping_layer(const float* input, const float* filters, float* output,
-                              PlantedLayer l, bool patient) {
+                              PlantedLayer l, bool begins_next, bool patient) {
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
@@ -159,7 +160,7 @@ cudaError_t overlapping_layer(const float* input, const float* filters, float* o
   config.attrs = &overlap;
   config.numAttrs = 1;
   return cudaLaunchKernelEx(&config, overlapping_layer_kernel, input, filters, output, l,
-                            outputs_of(l), patient);
+                            outputs_of(l), begins_next, patient);
 }
 
 }  // namespace halo::planted

@@ -31,8 +31,8 @@ cudaError_t pack_backwards(const float* filters, float* packed, int floats);
 cudaError_t packed_layer(const float* input, const float* packed, float* output, PlantedLayer l);
 
 // right_layer in a launch that may begin before the one before it has ended. It waits for that one, unless it is
-// not `patient`.
+// not `patient`; where it `begins_next` it lets the one after it begin at once.
 cudaError_t overlapping_layer(const float* input, const float* filters, float* output,
-                              PlantedLayer l, bool patient);
+                              PlantedLayer l, bool begins_next, bool patient);
 
 }  // namespace halo::planted

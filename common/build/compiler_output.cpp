@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace halo {
@@ -55,6 +56,25 @@ bool begins_with_place(const std::string& line) {
   if (after == std::string::npos || after == end + 1) return false;
   return line[end] == '(' ? line[after] == ')' : line[after] == ':' || line[after] == ',';
 }
+
+// What beginners do about errors that name the rule and not the way.
+constexpr std::pair<const char*, const char*> kWays[] = {
+    {"a host function call cannot be configured",
+     "a function that <<<>>> starts is a kernel: __global__ stands before it"},
+    {"a __global__ function call must be configured",
+     "a kernel is started by name<<<blocks, threads>>>(arguments)"},
+    {"a variable length array cannot have static storage duration",
+     "a size that only the launch knows: extern __shared__ float name[], and its bytes as the "
+     "third "
+     "argument of <<<>>>"},
+    {"calling a __host__ function",
+     "what a kernel calls is compiled for the device: __device__ stands before it"},
+    {"calling a constexpr __host__ function",
+     "what a kernel calls is compiled for the device: of the standard library that is what begins "
+     "with cuda::std::"},
+    {"is undefined in device code",
+     "a kernel sees no variable of the host: pass it, or make it constexpr or __constant__"},
+};
 
 struct Block {
   std::vector<std::string> lines;
@@ -157,6 +177,11 @@ CompilerOutput read_compiler_output(const std::string& text, const fs::path& bui
     const auto shown = std::count(to.begin(), to.end(), '\n');
     if (shown >= kMostLines) return;
     for (const std::string& line : block.lines) to += line + "\n";
+    for (const auto& [said, way] : kWays) {
+      const bool is_said = std::any_of(block.lines.begin(), block.lines.end(),
+                                       [&](const std::string& line) { return has(line, said); });
+      if (block.is_error && is_said) to += std::string("try: ") + way + "\n";
+    }
   };
   const std::string stages = "stages/";
   for (const Block& block : blocks) {

@@ -148,7 +148,9 @@ inline const std::vector<std::string> kOrder = {"race",
                                                 "unordered_streams",
                                                 "absent_block",
                                                 "unordered_launches",
-                                                "endless_kernel"};
+                                                "endless_kernel",
+                                                "unfinished_product",
+                                                "missing_proxy_fence"};
 inline const std::vector<std::string> kMemory = {"out_of_bounds",
                                                  "use_after_free",
                                                  "misaligned",

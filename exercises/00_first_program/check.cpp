@@ -417,8 +417,10 @@ Judged is_right(const Problem& problem, const Ended& ended) {
     if (end == lines[line].c_str() || *end != '\0' || !(std::fabs(found - expected) <= bound)) {
       return wrong("y[" + std::to_string(i) + "] is " + lines[line].substr(0, 40) + ", should be " +
                    number_text(expected) +
-                   (found != y_at(i) ? ""
-                    : i == 0         ? "; it is what y was before: is the result copied back?"
+                   (found == x_at(i)   ? "; it is what x is: is it y that is written?"
+                    : found != y_at(i) ? ""
+                    : i == 0 ? "; it is what y was before: does the kernel write y, and is the "
+                               "result copied back?"
                              : "; it is what y was before, and those ahead of it are right: is "
                                "there a thread for it?"));
     }

@@ -224,6 +224,22 @@ TEST_CASE_METHOD(TryFixture, "try: compile errors are shown with their lines, an
     CHECK_THAT(none.err, contains("(2): error: expected a \";\"") && !contains("Remark") &&
                              !contains("detected"));
   }
+  SECTION("what beginners do about an error stands below it, once") {
+    for (const auto& [said, way] :
+         {std::pair{"a host function call cannot be configured", "__global__ stands before it"},
+          {"a __global__ function call must be configured", "name<<<blocks, threads>>>"},
+          {"calling a __host__ function(\\\"f\\\") from a __global__ function(\\\"g\\\")",
+           "__device__ stands before it"},
+          {"identifier \\\"size\\\" is undefined in device code", "make it constexpr"}}) {
+      course.set_compiler(std::string("echo \"$1(2): error: ") + said +
+                          "\" >&2\necho '    line 2' >&2; exit 2");
+      const Ended none = course.halo({"try", "04"});
+      CAPTURE(none.err);
+      CHECK(none.status == 2);
+      CHECK_THAT(none.err, contains("try: ") && contains(way));
+      CHECK(none.err.find("try: ") == none.err.rfind("try: "));
+    }
+  }
   SECTION("of an assembler's lines its errors are told") {
     course.set_compiler(
         "echo 'x.s:2826: Warning: dwarf line number ignored' >&2\n"

@@ -263,6 +263,18 @@ TEST_CASE("A missing barrier before the tile is read, or written again, is a rac
       "own element.");
 }
 
+TEST_CASE("Of two threads that write by one statement no barrier between is advised") {
+  Plain k;
+  k.begin();
+  k.shared_store(0, 0, words(0));
+  k.shared_store(0, 1, words(0));
+  const std::vector<Finding> found = k.end();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].hazard == Hazard::race);
+  CHECK(found[0].site == found[0].other_site);
+  CHECK(found[0].remedy == Remedy::one_statement);
+}
+
 TEST_CASE("Whoever reads, in whatever order, a writer that is not ordered races with one of them") {
   // Threads of three warps read a word; each thread in turn overwrites it. Only a thread that is the only reader may.
   const std::vector<std::vector<int>> readers = {{0},        {0, 1},      {1, 0},      {0, 33},

@@ -111,6 +111,9 @@ const char* advice(Hazard hazard, Remedy remedy) {
           return "Read from one array and write to another, or give each thread its own element; a "
                  "__syncthreads() between the two helps only if no other block touches these "
                  "elements.";
+        case Remedy::one_statement:
+          return "Both run the same statement: give each thread its own element, or have one "
+                 "thread write it; a barrier helps only between turns of a loop.";
         case Remedy::blocks:
           return "Nothing orders the blocks of a launch, no barrier either: give each block "
                  "elements of its own, use an atomic, or make it two launches.";

@@ -54,6 +54,7 @@ enum class Remedy : std::uint8_t {
   lanes,              // a race within a warp
   block,              // a race between warps
   global,             // a race in global memory: a barrier may not be enough
+  one_statement,      // that several threads run, on one element
   cluster,            // between blocks of a cluster
   block_begin,        // one of them may not have begun
   block_end,          // or may have ended

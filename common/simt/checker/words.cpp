@@ -487,10 +487,13 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     finding.other = party(second);
     finding.address = address_of(access, lane);
     const bool is_between = finding.is_between_blocks();
+    const bool is_one_store = first.site == second.site && first.site != kNoSite &&
+                              first.act == Act::store && second.act == Act::store;
     finding.detail = is_between ? detail : between;
     finding.count = 1;
     finding.remedy = is_between && is_shared                   ? Remedy::cluster
                      : is_between                              ? remedy
+                     : is_one_store                            ? Remedy::one_statement
                      : !is_shared                              ? Remedy::global
                      : first.thread / 32 == second.thread / 32 ? Remedy::lanes
                                                                : Remedy::block;

@@ -95,9 +95,9 @@ std::vector<Conv2dVariant> winograd_of_each_shape() {
 
 namespace {
 
-// `plan_on` as plan_winograd_apart.
+// `plan_on` as plan_winograd_apart; `block` of kApartBlocks, with tiles of so many outputs, is what it is tried round.
 template <class Plan>
-Conv2dVariant apart_variant(const std::string& name, Plan plan_on) {
+Conv2dVariant apart_variant(const std::string& name, Plan plan_on, int outputs, int block) {
   Conv2dVariant variant;
   variant.name = name;
   variant.source = "common/convolve/winograd/winograd_apart.cu";
@@ -107,8 +107,9 @@ Conv2dVariant apart_variant(const std::string& name, Plan plan_on) {
   variant.multiplies_ghosts = true;
   variant.can_overlap = true;
   variant.adds_bias = true;
-  variant.tiles = [](const ConvLayer&) {
-    return std::vector<TileSizes>{{.C = kApartChannels, .K = 64, .P = 4, .Q = 4}};
+  variant.tiles = [=](const ConvLayer&) {
+    return std::vector<TileSizes>{
+        {.C = kApartChannels, .K = kApartBlocks[block].filters, .P = outputs, .Q = outputs}};
   };
   variant.prepare = planned(
       plan_on, [](const ConvLayer& layer, const ApartPlan& plan, Prepared<ConvLayer>& made) {
@@ -146,15 +147,18 @@ auto apart_plan(int outputs, int block) {
 }  // namespace
 
 Conv2dVariant winograd_apart(std::int64_t most_floats) {
-  return apart_variant("winograd_apart", [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+  const auto plan_on = [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
     return plan_winograd_apart(layer, gpu, most_floats);
-  });
+  };
+  // Trials are small, and small layers have the smallest block.
+  return apart_variant("winograd_apart", plan_on, kApartShapes[0].outputs, kApartBlockCount - 1);
 }
 
 std::vector<Conv2dVariant> winograd_apart_of_each_shape() {
   std::vector<Conv2dVariant> all;
   for_each_apart([&](int outputs, int block) {
-    all.push_back(apart_variant(apart_name(outputs, block), apart_plan(outputs, block)));
+    all.push_back(
+        apart_variant(apart_name(outputs, block), apart_plan(outputs, block), outputs, block));
   });
   return all;
 }

@@ -181,6 +181,73 @@ int finished_tests(const std::string& out) {
   return finished;
 }
 
+// Where no tests are named a sample is run: what only `--all` runs is taken out of `tests`, and returned.
+std::vector<TestProgram> sampled(std::vector<TestProgram>& tests, const TestOptions& options) {
+  if (options.all || !options.what.empty()) {
+    drop_samples(tests);
+    return {};
+  }
+  const auto rest = std::stable_partition(
+      tests.begin(), tests.end(), [](const TestProgram& test) { return !is_only_whole(test); });
+  const std::vector<TestProgram> left_out(rest, tests.end());
+  tests.erase(rest, tests.end());
+  return left_out;
+}
+
+// Without a GPU: minutes of nvcc, to be told by each that it was not run.
+void drop_gpu_tests(std::vector<TestProgram>& tests, std::vector<TestProgram>& left_out,
+                    Cases& sum) {
+  const auto is_for_gpu = [](const TestProgram& test) { return is_for(test, "gpu"); };
+  if (std::none_of(tests.begin(), tests.end(), is_for_gpu)) return;
+  const Gpu gpu = find_gpu();
+  if (gpu.found) return;
+  std::erase_if(left_out, is_for_gpu);
+  std::erase_if(tests, [&](const TestProgram& test) {
+    if (!is_for_gpu(test)) return false;
+    sum.skipped.push_back(test.name + ": " + gpu.reason + " (--on gpu still builds it)");
+    return true;
+  });
+}
+
+// Builds what the tests need. Those that do not compile are taken out of `tests`, and counted.
+int build_tests(const BuildFolder& build, std::vector<TestProgram>& tests, Progress& progress) {
+  std::vector<fs::path> files;
+  for (const TestProgram& test : tests) {
+    files.insert(files.end(), test.needs.begin(), test.needs.end());
+  }
+  const std::vector<fs::path> missing_files = build_all(build, files, "the tests", progress);
+  return static_cast<int>(std::erase_if(tests, [&](const TestProgram& test) {
+    const bool missing =
+        std::any_of(test.needs.begin(), test.needs.end(), [&](const fs::path& need) {
+          return std::find(missing_files.begin(), missing_files.end(), need) != missing_files.end();
+        });
+    if (missing) std::printf("FAIL %s: it does not compile\n", test.name.c_str());
+    return missing;
+  }));
+}
+
+// Counts a test's cases, and shows what it said if it failed or gave no verdict. Whether it gave one.
+bool judge(const TestResult& result, const fs::path& log, bool color, Cases& sum) {
+  const Cases cases = count(result);
+  sum.passed += cases.passed;
+  sum.failed += cases.failed;
+  sum.skipped.insert(sum.skipped.end(), cases.skipped.begin(), cases.skipped.end());
+  const bool has_verdict = !gave_no_verdict(result);
+  if (has_verdict && cases.failed == 0) return true;
+  if (has_verdict) {
+    std::printf("%sFAIL%s %s (%s, %.1f s)\n", color ? "\033[31m" : "", color ? "\033[0m" : "",
+                result.name.c_str(), outcome_of(result).c_str(), result.seconds);
+  } else {
+    std::printf("no verdict: %s %s %.0f s; the machine may be busy\n", result.name.c_str(),
+                result.outcome == "TIMEOUT" ? "did not end within" : "waited too long, ended after",
+                result.seconds);
+  }
+  print_text(stdout, tail_of(result.out, log));
+  print_text(stdout, tail_of(result.err, log));
+  std::printf("\n");
+  return has_verdict;
+}
+
 }  // namespace
 
 std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOptions& options) {
@@ -239,27 +306,9 @@ std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOption
 int run_tests(const BuildFolder& build, const TestOptions& options) {
   const bool color = use_color(options.color, stdout);
   std::vector<TestProgram> tests = choose_tests(build, options);
-  std::vector<TestProgram> left_out;
-  if (options.all || !options.what.empty()) {
-    drop_samples(tests);
-  } else {
-    const auto behind = std::stable_partition(
-        tests.begin(), tests.end(), [](const TestProgram& test) { return !is_only_whole(test); });
-    left_out.assign(behind, tests.end());
-    tests.erase(behind, tests.end());
-  }
+  std::vector<TestProgram> left_out = sampled(tests, options);
   Cases sum;
-  // Minutes of nvcc, to be told by each that it was not run.
-  const auto is_for_gpu = [](const TestProgram& test) { return is_for(test, "gpu"); };
-  if (options.on != "gpu" && std::any_of(tests.begin(), tests.end(), is_for_gpu)) {
-    const Gpu gpu = find_gpu();
-    if (!gpu.found) std::erase_if(left_out, is_for_gpu);
-    std::erase_if(tests, [&](const TestProgram& test) {
-      if (gpu.found || !is_for_gpu(test)) return false;
-      sum.skipped.push_back(test.name + ": " + gpu.reason + " (--on gpu still builds it)");
-      return true;
-    });
-  }
+  if (options.on != "gpu") drop_gpu_tests(tests, left_out, sum);
 
   // A log of our own: the folder's own `meson test` keeps its last results.
   const std::string log = "halo-test";
@@ -269,21 +318,7 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
   std::vector<std::string> command = {"meson",        "test",      "-C", build.path(),
                                       "--no-rebuild", "--logbase", log};
   Progress progress(Progress::Elsewhere::lines);
-  std::vector<fs::path> files;
-  for (const TestProgram& test : tests) {
-    files.insert(files.end(), test.needs.begin(), test.needs.end());
-  }
-  const std::vector<fs::path> missing_files = build_all(build, files, "the tests", progress);
-  int uncompiled = 0;
-  std::erase_if(tests, [&](const TestProgram& test) {
-    const bool missing =
-        std::any_of(test.needs.begin(), test.needs.end(), [&](const fs::path& need) {
-          return std::find(missing_files.begin(), missing_files.end(), need) != missing_files.end();
-        });
-    if (missing) std::printf("FAIL %s: it does not compile\n", test.name.c_str());
-    uncompiled += missing ? 1 : 0;
-    return missing;
-  });
+  const int uncompiled = build_tests(build, tests, progress);
   for (const TestProgram& test : tests) command.push_back(test.name);
   const std::string total = std::to_string(tests.size());
   Ended ended;
@@ -298,27 +333,9 @@ int run_tests(const BuildFolder& build, const TestOptions& options) {
   int without_verdict = 0;
   const std::vector<TestResult> results =
       tests.empty() ? std::vector<TestResult>{} : build.test_results(log);
+  const fs::path text_log = build.path() / "meson-logs" / (log + ".txt");
   for (const TestResult& result : results) {
-    const Cases cases = count(result);
-    sum.passed += cases.passed;
-    sum.failed += cases.failed;
-    sum.skipped.insert(sum.skipped.end(), cases.skipped.begin(), cases.skipped.end());
-    if (gave_no_verdict(result)) {
-      ++without_verdict;
-      std::printf(
-          "no verdict: %s %s %.0f s; the machine may be busy\n", result.name.c_str(),
-          result.outcome == "TIMEOUT" ? "did not end within" : "waited too long, ended after",
-          result.seconds);
-    } else if (cases.failed > 0) {
-      std::printf("%sFAIL%s %s (%s, %.1f s)\n", color ? "\033[31m" : "", color ? "\033[0m" : "",
-                  result.name.c_str(), outcome_of(result).c_str(), result.seconds);
-    } else {
-      continue;
-    }
-    const fs::path text_log = build.path() / "meson-logs" / (log + ".txt");
-    print_text(stdout, tail_of(result.out, text_log));
-    print_text(stdout, tail_of(result.err, text_log));
-    std::printf("\n");
+    if (!judge(result, text_log, color, sum)) ++without_verdict;
   }
   // A test that was started and left no result did not pass.
   if (results.size() < tests.size()) {

@@ -9,7 +9,7 @@
 // Must cost  9 taps, 20 outputs per thread: 5 requests of 17 sectors and the halo for a tile of 640
 //            outputs.
 //            In arithmetic, per 16 taps and thread: 320 multiply-adds, 9 shared reads, 16 taps.
-//            With 3 taps two reads are of 4 bytes per lane, and four lanes meet in a bank.
+//            With 3 taps two reads are of 4 bytes per lane, with bank conflicts of four lanes.
 // Run        ./halo run 04 --variant warp_tile
 #include <cuda_runtime.h>
 

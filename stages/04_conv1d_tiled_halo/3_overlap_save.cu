@@ -17,7 +17,7 @@
 
 namespace halo::conv1d_tiled_halo {
 
-// Numbers of a row on chip: 17 for 16, so that lanes that are a row apart meet in no bank.
+// Numbers of a row on chip: 17 for 16, so that lanes that are a row apart have no bank conflict.
 constexpr int kPitch = kRadix * (kRadix + 1);
 
 __device__ Prepared prepared_mask;

@@ -30,7 +30,7 @@ template <int kColumns, int kFilters>
 struct Tile {
   float cells[kTaps][kColumns * kLanes];
   // [tap][filter]. The float4 after the last filter shifts each row by 4 banks, so that 8 lanes that
-  // store 8 taps of a filter meet 8 banks; without it they would meet one.
+  // store 8 taps of a filter have 8 banks; without it all would conflict in one.
   float4 taps[kTaps][kWarps * kFilters / 4 + 1];
 };
 

@@ -13,7 +13,7 @@ constexpr int kTileSide = 16;   // threads across and down; each has 4 x 4 of th
 constexpr int kTilePitch = 65;  // floats from one feature to the next in shared memory
 
 // A tile holds 64 rows (images or filters) of 32 features. Its pitch of 65 lets lanes that hold
-// neighbouring features write a column without a bank conflict; with 64 all 32 would meet in one bank.
+// neighbouring features write a column without a bank conflict; with 64 all 32 would conflict in one.
 using Tile = float[kTileStep][kTilePitch];  // [feature][row]
 
 // Rows whose features are neighbours in memory, rows [count][features]: a warp reads 32 features of a

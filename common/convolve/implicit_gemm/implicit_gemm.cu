@@ -224,8 +224,8 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
     }
   }
 
-  // A tile's sums lie row by row, [kFilters][kColumns]; of every other four rows the halves are exchanged, or
-  // two rows that lanes of one pass store would meet in the same banks.
+  // A tile's sums lie row by row, [kFilters][kColumns]; of every other four rows the halves are exchanged, so
+  // that the two rows which lanes of one pass store have no bank conflicts.
   using Unit = std::conditional_t<kFours, float4, float>;  // that is stored at once
   constexpr int kThreads = kSlices * kWarpSize, kWidth = sizeof(Unit) / sizeof(float);
   constexpr int kRow = kColumns / kWidth;  // units of a row

@@ -17,7 +17,7 @@ constexpr int kPieceChannels = 16;
 constexpr int kStagePieces = 2;
 constexpr int kStages = 3;
 // Floats on chip of a piece's filters, each in two parts, and from one channel's pixels to the next one's.
-// Rows of 128 would meet in the same banks: with 8 more the four rows that a warp reads at a time do not.
+// Rows of 128 would have bank conflicts: with 8 more the four rows that a warp reads at a time have none.
 constexpr int piece_filters(int filters) { return 2 * filters * kPieceChannels; }
 constexpr int kPixelRow = kTilePixels + 8;
 constexpr int piece_floats(int filters) {

@@ -13,7 +13,7 @@ constexpr int kWarpgroupChannels = 32;
 // Of a block: two warpgroups multiply, one copies to shared memory, one stores.
 constexpr int kWarpgroupThreads = 4 * 128;
 // Floats on chip from one channel's pixels to the next one's, and from one filter's sums to the next one's: 24 and 4
-// more, so that the rows which a warp reads or writes at a time do not meet in the same banks.
+// more, so that the rows which a warp reads or writes at a time have no bank conflicts.
 constexpr int kWarpgroupPixelRow = kWarpgroupPixels + 24;
 constexpr int kWarpgroupSumRow = kWarpgroupPixels + 4;
 // 1 x 1 filters on maps as they are find a tile's pixels of a channel in one run for each image. A run is copied in

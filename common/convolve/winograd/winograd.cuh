@@ -229,7 +229,7 @@ __device__ inline void transform_sums(const float (&sums)[W::kCells], float (&y)
   }
 }
 
-// Where a pair's sums are: lanes that store together have filters four apart, and would meet in the same banks. Done
+// Where a pair's sums are: lanes that store together have filters four apart, which would be bank conflicts. Done
 // twice it is undone.
 template <class W>
 __device__ inline int swizzled(int pair) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <ctime>
 #include <map>
+#include <memory>
 #include <numeric>
 
 #include "tests/catch.hpp"
@@ -1170,6 +1171,70 @@ TEST_CASE("Many words that race are all counted") {
   const std::vector<Finding> found = k.end();
   REQUIRE(found.size() == 1);
   CHECK(found[0].count == 32000);
+}
+
+TEST_CASE("Words one by one are judged as eight at a time, whichever came before") {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2")) halo::test::skip("no vectors of eight words here");
+#endif
+  struct Memory {
+    std::array<Cells, 32> cells{};
+    std::array<Others, 32> others{};
+  };
+  std::uint32_t state = 1;
+  const auto below = [&](std::uint32_t bound) {
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) % bound;
+  };
+  for (const bool is_shared : {true, false}) {
+    auto memory = std::make_unique<Memory>();
+    // Two blocks take turns; of shared memory there is one.
+    std::array<Who, 2> blocks{
+        {{1 << kOwnerShift, 1 << kOwnerShift, place_of(1, 0), place_of(1, 0), false},
+         {2 << kOwnerShift, 1 << kOwnerShift, place_of(1, 0), place_of(1, 0), false}}};
+    std::array<std::int32_t, 2> moments = {1, 1};
+    int simple = 0, others = 0;
+    for (int i = 0; i < 20'000; ++i) {
+      const std::size_t block = is_shared ? 0 : below(2);
+      Who& who = blocks[block];
+      const std::int32_t now = ++moments[block];
+      if (below(8) == 0) who.since = who.warp_since = place_of(now, 0);
+      if (below(8) == 0) who.warp_since = place_of(now, 0);
+      who.is_exact = below(16) == 0;
+      const unsigned words = 3 + below(30), first = below(64 - words), warp = below(2);
+      Run run{memory->cells.data(),
+              is_shared ? nullptr : memory->others.data(),
+              first,
+              words,
+              place_of(now, warp * 32),
+              0,
+              0,
+              1 + below(4),
+              WordShape::whole};
+      const Act act = below(8) < 5 ? Act::load : below(2) == 0 ? Act::store : Act::atomic;
+      auto after_words = std::make_unique<Memory>(*memory);
+      RunResult by_vectors, by_words;
+      touch_vectors(run, who, act, by_vectors);
+      run.cells = after_words->cells.data();
+      if (!is_shared) run.others = after_words->others.data();
+      touch_words(run, who, act, by_words);
+      REQUIRE(by_vectors.is_done == by_words.is_done);
+      const unsigned skipped = first % kCellWords;
+      if (below(2) == 0) std::swap(memory, after_words);
+      for (unsigned word = skipped; word < skipped + words; ++word) {
+        const unsigned bit = 1u << word % kCellWords;
+        const bool is_left = (by_words.left[word / kCellWords] & bit) != 0;
+        REQUIRE(is_left == ((by_vectors.left[word / kCellWords] & bit) != 0));
+        (is_left ? others : simple) += 1;
+        // Whoever keeps it exactly: here it begins anew.
+        if (is_left) {
+          memory->cells[group_of(first - skipped + word)].owner[word % kCellWords] = 0;
+        }
+      }
+    }
+    CHECK(simple > 100'000);
+    CHECK(others > 1'000);
+  }
 }
 
 // Prints accesses a second. Not a test: simt_checker_test "[.benchmark]".

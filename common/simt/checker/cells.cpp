@@ -369,9 +369,9 @@ template <Act act, bool is_shared>
 }  // namespace
 
 #if defined(__x86_64__)
-[[gnu::target_clones("avx2", "default")]]
+[[gnu::target("avx2")]]
 #endif
-void touch_run(const Run& run, const Who& who, Act act, RunResult& result) {
+void touch_vectors(const Run& run, const Who& who, Act act, RunResult& result) {
   if (run.others == nullptr) {
     if (act == Act::load) return run_of<Act::load, true>(run, who, result);
     if (act == Act::store) return run_of<Act::store, true>(run, who, result);
@@ -380,6 +380,34 @@ void touch_run(const Run& run, const Who& who, Act act, RunResult& result) {
   if (act == Act::load) return run_of<Act::load, false>(run, who, result);
   if (act == Act::store) return run_of<Act::store, false>(run, who, result);
   return run_of<Act::atomic, false>(run, who, result);
+}
+
+void touch_words(const Run& run, const Who& who, Act act, RunResult& result) {
+  const unsigned skipped = run.first % kCellWords;
+  std::fill_n(result.left.begin(), (skipped + run.words + kCellWords - 1) / kCellWords,
+              std::uint8_t{0});
+  for (unsigned i = 0; i < run.words; ++i) {
+    const std::size_t group = group_of(run.first + i);
+    Others* const others = run.others == nullptr ? nullptr : run.others + group;
+    const auto place = run.place + static_cast<std::int32_t>(i << run.up >> run.down);
+    const unsigned word = skipped + i;
+    if (touch_word(run.cells[group], others, word % kCellWords, place, run.site, run.shape, who,
+                   act)) {
+      continue;
+    }
+    const auto bit = static_cast<std::uint8_t>(1u << word % kCellWords);
+    result.left[word / kCellWords] |= bit;
+    result.is_done = false;
+  }
+}
+
+void touch_run(const Run& run, const Who& who, Act act, RunResult& result) {
+#if defined(__x86_64__)
+  // Vectors of eight words are 86 KB of code for a processor without them, and a newcomer waits for the compiler.
+  static const bool has_vectors = __builtin_cpu_supports("avx2");
+  if (!has_vectors) return touch_words(run, who, act, result);
+#endif
+  touch_vectors(run, who, act, result);
 }
 
 bool touch_word(Cells& cells, Others* others, unsigned word, std::int32_t place, std::uint32_t site,

@@ -103,8 +103,10 @@ struct RunResult {
   std::uint32_t settled = 0, settled_for_warp = 0;
 };
 
-/// Does what is simple.
+/// Does what is simple: eight words at a time where the processor can, else one by one.
 void touch_run(const Run& run, const Who& who, Act act, RunResult& result);
+void touch_vectors(const Run& run, const Who& who, Act act, RunResult& result);
+void touch_words(const Run& run, const Who& who, Act act, RunResult& result);
 /// The same for a single word behind cells. False, and nothing changed, if it is not simple.
 bool touch_word(Cells& cells, Others* others, unsigned word, std::int32_t place, std::uint32_t site,
                 WordShape shape, const Who& who, Act act);

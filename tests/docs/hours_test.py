@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The hours of the syllabus and of the map add up: they are the sums of what pages and exercises say of themselves."""
+"""The hours of the syllabus and of the map add up: they are the sums of what pages and exercises say of themselves. And
+pages are as short as such hours ask for."""
 
 import json
 import pathlib
@@ -10,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 LECTURE, HUNT = 90, 15  # minutes
 PAGE = re.compile(r"\[[^\]]+\]\((\w+)\.md\)")
+LESSON_WORDS, TUNED_WORDS, ALL_WORDS = 2_300, 2_500, 110_000
 AMOUNTS = {"Half an hour": 30, "Three quarters of an hour": 45, "An hour": 60, "An hour and a half": 90, "Two hours": 120}
 
 
@@ -133,6 +135,14 @@ class Hours(unittest.TestCase):
         tracks = [int(hours) for hours in re.findall(r'>(?:[a-z ,]+: )?(\d+) hours<',
                                                      text_of(DOCS / "figures" / "course_map.svg"))]
         self.assertEqual([sum(tracks[:-1]) * 60, tracks[-1]], [sum(read), int(sum(measuring) / 60 + 0.5)])
+
+    def test_pages_keep_to_their_words(self):
+        # As they are read: without the comments that generate tables and values.
+        words = {page.stem: len(re.sub(r"<!--.*?-->", "", text_of(page), flags=re.S).split()) for page in DOCS.glob("*.md")}
+        too_long = [f"docs/{page}.md has {count} words" for page, count in words.items()
+                    if page[:2].isdigit() and count > (TUNED_WORDS if page.endswith("_tuned") else LESSON_WORDS)]
+        self.assertEqual(too_long, [])
+        self.assertLessEqual(sum(words.values()), ALL_WORDS)
 
 
 if __name__ == "__main__":

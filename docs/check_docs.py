@@ -54,7 +54,8 @@ has one for each side, `a+b?` is a sum of which b may be absent.
     <!-- /headline -->
 
 Figures in running text. `key` is a dotted path into the one selected row, or into the whole file
-when no row is selected; `as=NAME` chooses a format of FORMATS. `ratio=a/b`, as in a contest, takes
+when no row is selected; `as=NAME` chooses a format of FORMATS. Several keys, with commas between them and a format
+each, are the cells of a table that stand side by side. `ratio=a/b`, as in a contest, takes
 what that ratio comes to over the selected problems: `key` is one of those that sum_up returns. The
 measured layers of a dispatcher's rule are rows with `layer`, `variant` and `us`.
 
@@ -743,13 +744,18 @@ def make_value(text, results):
         source = rows[0]
     else:
         source = results.load(name)
-    value = dig(source, settings["key"])
-    if isinstance(value, (dict, list)):
-        raise DocsError(f"{settings['key']} is not a plain value")
-    style = settings.get("as", "grouped")
-    if style not in FORMATS:
-        raise DocsError(f"unknown format '{style}'; known: {', '.join(FORMATS)}")
-    return FORMATS[style](value)
+    keys, styles = settings["key"].split(","), settings.get("as", "grouped").split(",")
+    if len(styles) not in (1, len(keys)):
+        raise DocsError(f"{len(keys)} keys and {len(styles)} formats: one for each, or one for all")
+    cells = []
+    for key, style in zip(keys, styles if len(styles) > 1 else styles * len(keys)):
+        value = dig(source, key)
+        if isinstance(value, (dict, list)):
+            raise DocsError(f"{key} is not a plain value")
+        if style not in FORMATS:
+            raise DocsError(f"unknown format '{style}'; known: {', '.join(FORMATS)}")
+        cells.append(FORMATS[style](value))
+    return " | ".join(cells)
 
 
 # ---- excerpts ------------------------------------------------------------------------------------

@@ -477,10 +477,19 @@ class CheckDocs(unittest.TestCase):
             ("variant=grid", "needs key="),
             ("variant=grid key=traffic", "not a plain value"),
             (self.KEY + " as=roman", "unknown format"),
+            (self.KEY + ",variant as=grouped,1,1", "2 keys and 3 formats"),
         ):
             with self.subTest(arguments):
                 self.page(self.VALUE.format(arguments, "1"))
                 self.assert_bad(words)
+
+    def test_several_keys_are_cells_side_by_side(self):
+        key = self.KEY + ",traffic.counted.global_load_sectors as=grouped,significant"
+        path = self.page("| what | a | b |\n| --- | --- | --- |\n| it | <!-- value: results/run.json " + key + " -->?<!-- /value --> |")
+        self.assert_bad("the page says ?")
+        self.run_script("--fix")
+        self.assert_good()
+        self.assertIn("-->137,492 | 137,492<!-- /value --> |", path.read_text())
 
     def test_measured_layers_of_a_rule_are_rows(self):
         (self.root / "docs" / "results" / "rule.json").write_text(json.dumps(

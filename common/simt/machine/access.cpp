@@ -431,7 +431,7 @@ void store_lanes(const Step* step, Warp& warp, const Places& places,
     });
   }
 }
-// What move_body leaves to it.
+// What `move` leaves to it.
 template <class T, class Address, bool is_load>
 const Step* move_others(const Step* step, Warp& warp) {
   return access_by<Address>(step, warp, is_load ? WarpAccess::Kind::load : WarpAccess::Kind::store,
@@ -439,9 +439,14 @@ const Step* move_others(const Step* step, Warp& warp) {
                             is_load ? &load_lanes<T> : &store_lanes<T>);
 }
 
+#if defined(__x86_64__)
+#define SIMT_WITH_AVX2 [[gnu::target("avx2,fma")]]
+#else
+#define SIMT_WITH_AVX2
+#endif
 // `is_single`: one value a lane; `is_named`: the address is that of a variable.
-template <class T, class Address, bool is_load, bool is_single, bool is_named>
-[[gnu::always_inline]] inline const Step* move_body(const Step* step, Warp& warp) {
+template <class T, class Address, bool is_load, bool is_single, bool is_named = false>
+SIMT_WITH_AVX2 const Step* move(const Step* step, Warp& warp) {
   constexpr auto kOthers = &move_others<T, Address, is_load>;
   if (warp.active != kAllLanes) return kOthers(step, warp);
   Usual usual;
@@ -476,25 +481,15 @@ template <class T, class Address, bool is_load, bool is_single, bool is_named>
   }
   return step + 1;
 }
-
-#if defined(__x86_64__)
-template <class T, class Address, bool is_load, bool is_single, bool is_named>
-[[gnu::target("avx2,fma")]] const Step* move_avx2(const Step* step, Warp& warp) {
-  return move_body<T, Address, is_load, is_single, is_named>(step, warp);
-}
-#endif
-template <class T, class Address, bool is_load, bool is_single, bool is_named = false>
-const Step* move(const Step* step, Warp& warp) {
-#if defined(__x86_64__)
-  if (sizeof(T) >= 4 && kHasAvx2)
-    return move_avx2<T, Address, is_load, is_single, is_named>(step, warp);
-#endif
-  return move_body<T, Address, is_load, is_single, is_named>(step, warp);
-}
+#undef SIMT_WITH_AVX2
 
 template <class Address, bool is_load>
 Execute mover(int bytes, std::size_t count, bool is_named) {
   const auto of = [&]<class T>() -> Execute {
+#if defined(__x86_64__)
+    // `move` is compiled once, and for most processors.
+    if (!kHasAvx2) return &move_others<T, Address, is_load>;
+#endif
     if constexpr (is_load && sizeof(Address) == 8) {
       if (is_named && count == 1) return &move<T, Address, true, true, true>;
     }
@@ -751,19 +746,22 @@ void add_atomic_rows(std::vector<Form>& forms, const std::string& operation,
                 operation.substr(dot),
             build);
 }
-template <class T, class Operation>
-void add_atomic_of_vectors(std::vector<Form>& forms, const std::string& operation,
-                           const std::string& type, Operation) {
+void add_vector_rows(std::vector<Form>& forms, const std::string& operation,
+                     const std::string& type, void (*build)(Decoder&, const ptx::Instruction&)) {
   const std::string order = "[.relaxed|.acquire|.release|.acq_rel][.cta|.cluster|.gpu|.sys]";
   const std::string vector = "(.v2|.v4|.v8)." + type;
   for (const std::string& tail : {"." + operation + vector, vector + "." + operation}) {
     for (const std::string opcode : {"atom", "red"}) {
-      add_built(forms, opcode + order + ".global" + tail,
-                [](Decoder& decoder, const ptx::Instruction& one) {
-                  build_atomic_of_vectors(decoder, one, &atomic_of_vectors<T, Operation>);
-                });
+      add_built(forms, opcode + order + ".global" + tail, build);
     }
   }
+}
+template <class T, class Operation>
+void add_atomic_of_vectors(std::vector<Form>& forms, const std::string& operation,
+                           const std::string& type, Operation) {
+  add_vector_rows(forms, operation, type, [](Decoder& decoder, const ptx::Instruction& one) {
+    build_atomic_of_vectors(decoder, one, &atomic_of_vectors<T, Operation>);
+  });
 }
 template <class T, class Operation>
 void add_atomic(std::vector<Form>& forms, const std::string& operation, Operation) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <list>
+#include <string_view>
 
 #include "common/simt/machine/bulk.hpp"
 #include "common/simt/machine/probes.hpp"
@@ -10,10 +11,13 @@
 namespace simt::machine {
 namespace {
 
-// Rounds in which nobody advanced, after which nobody will; and where a loop went round a million times in each, which
-// may still end.
-constexpr int kIdleRounds = 4;
-constexpr int kLongRounds = 64;
+// Rounds in which nobody advanced, after which nobody will: so many turns of warps. Loops that count may still end: until
+// they went round so often in all, and the 64th round where one only computes.
+constexpr std::uint64_t kIdleTurns = 1 << 8;
+constexpr std::uint64_t kFewestRounds = 4;
+constexpr std::uint64_t kMostRounds = 64;
+constexpr std::uint64_t kLongJumps = 1 << 24;
+constexpr std::uint32_t kJumpsOfComputing = 1 << 20;  // in a turn
 // Of a block's warps, after which others have a turn: it may meet at its barrier again and again to wait for them. With
 // many more rounds in vain, orders are too many to work out; with fewer, more blocks are begun and not at their end.
 constexpr int kRoundsOfTurn = 1 << 9;
@@ -109,18 +113,23 @@ bool pass_barriers(Block& block) {
 }
 
 void add_stuck(Block& block, std::vector<Stuck>& stuck) {
+  const auto opcode_of = [&](const Step& step) -> std::string_view {
+    if (step.site < 0) return "";
+    return block.grid->code->sites[static_cast<std::size_t>(step.site)]->opcode;
+  };
   for (Warp& warp : block.warps) {
     for (const Group& one : warp.others) {
-      const bool is_behind = one.state == Group::State::in_block;
+      const bool sleeps =
+          one.state == Group::State::polling && opcode_of(one.at[-1]) == "nanosleep";
+      const bool is_behind = one.state == Group::State::in_block || sleeps;
       const auto lane = static_cast<unsigned>(std::countr_zero(one.lanes));
       const Step& at = is_behind ? one.at[-1] : *one.at;
       Stuck its{block.index,
                 warp.index * kLanes + lane,
                 at.site,
-                one.state == Group::State::ready || one.state == Group::State::in_vain,
+                sleeps || one.state == Group::State::ready || one.state == Group::State::in_vain,
                 {}};
-      if (at.site >= 0 &&
-          block.grid->code->sites[static_cast<std::size_t>(at.site)]->opcode == "mbarrier") {
+      if (opcode_of(at) == "mbarrier") {
         its.missing = missing_at(at, warp, lane);
       }
       stuck.push_back(its);
@@ -319,7 +328,8 @@ std::vector<Stuck> run(const Grid& grid, Clusters& source) {
     free.splice(free.end(), resident, cluster);
     return after;
   };
-  for (int idle = 0; are_more() || !resident.empty();) {
+  std::uint64_t long_jumps = 0;  // in those rounds
+  for (std::uint64_t idle = 0; are_more() || !resident.empty();) {
     // Those that wait let further ones in: twice as many each time, so that they are not asked in vain too often.
     bool has_advanced = false;
     const std::size_t wanted = std::max<std::size_t>(resident.size(), 1);
@@ -337,16 +347,28 @@ std::vector<Stuck> run(const Grid& grid, Clusters& source) {
     }
     if (has_advanced) {
       idle = 0;
+      long_jumps = 0;
       continue;
     }
-    bool is_long = false;
+    bool are_long = false, compute = false;
+    std::uint64_t warps = 0;
     for (Cluster& one : resident) {
       one.gives_up = true;
       for (const auto& block : one.blocks) {
-        for (const Warp& warp : block->warps) is_long |= warp.live != 0 && warp.is_long;
+        for (const Warp& warp : block->warps) {
+          if (warp.live == 0) continue;
+          ++warps;
+          long_jumps += warp.long_jumps;
+          are_long |= warp.long_jumps != 0;
+          compute |= warp.long_jumps >= kJumpsOfComputing;
+        }
       }
     }
-    if (++idle < (is_long ? kLongRounds : kIdleRounds)) continue;
+    const std::uint64_t rounds = compute
+                                     ? kMostRounds
+                                     : std::clamp(kIdleTurns / std::max<std::uint64_t>(warps, 1),
+                                                  kFewestRounds, kMostRounds);
+    if (++idle < rounds || (are_long && long_jumps < kLongJumps)) continue;
     std::vector<Stuck> stuck;
     for (const Cluster& one : resident) {
       for (const auto& block : one.blocks) add_stuck(*block, stuck);

@@ -13,8 +13,21 @@ namespace {
 // The state is noted at every so many jumps back, and looked for in the few that follow.
 constexpr std::uint32_t kNotedEvery = 64;
 constexpr std::uint32_t kLookedFor = 8;
-// Whoever counts his attempts never has the same state twice: then so many are enough.
+// Whoever counts his attempts never has the same state twice: then so many are enough; fewer where the loop asks for what
+// others write.
 constexpr std::uint32_t kPatience = 1 << 20;
+constexpr std::uint32_t kPatienceOfPolls = 1 << 14;
+// Who gives others a turn does so at another place each time, by chance, fewer than so many steps behind the jump: at one
+// and the same place he may always hold the lock that they wait for. Loops are long and short.
+constexpr std::array<std::uint32_t, 5> kPlaces{1, 4, 16, 8, 64};
+
+bool is_jump_back(const Step* step) { return step->target != nullptr && step->target <= step; }
+
+// Whether a loop asks for what others may write meanwhile.
+bool polls(const Step* jump_back) {
+  return std::any_of(jump_back->target, jump_back,
+                     [](const Step& one) { return one.order != Order::weak; });
+}
 
 // Of lanes that are not active the value as it was.
 template <class T>
@@ -73,6 +86,8 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   has_product = false;
   product_group = 0;
   last_spin_ = 0;
+  place_ = static_cast<std::uint32_t>(linear(block->index, block->grid->blocks)) * kLanes + index;
+  turns_ = 0;
   sleeps_ = 0;
   faulty = 0;
   global_requests = 0;
@@ -223,7 +238,7 @@ bool Warp::goes_round(const Step* from) {
   if (jumps_back_ % kNotedEvery == 0) {
     watched_jump_ = from;
     noted_ = state_of_registers();
-    return jumps_back_ >= kPatience;
+    return jumps_back_ >= kPatience || (jumps_back_ % kPatienceOfPolls == 0 && polls(from));
   }
   return from == watched_jump_ && jumps_back_ % kNotedEvery <= kLookedFor &&
          state_of_registers() == noted_;
@@ -231,21 +246,39 @@ bool Warp::goes_round(const Step* from) {
 
 const Step* Warp::jump(const Step* from, const Step* target) {
   if (target > from || !goes_round(from)) return target;
-  others.push_back({target, active});
-  if (std::any_of(others.begin(), others.end() - 1,
+  if (std::any_of(others.begin(), others.end(),
                   [](const Group& one) { return one.state == Group::State::ready; })) {
     // Not again before other warps had a turn: those may be in vain as well, and wait for them.
-    others.back().state = Group::State::in_vain;
+    others.push_back({target, active, Group::State::in_vain});
     last_first_ = true;
     return choose();
   }
   // Nobody else of the warp can go on: perhaps one of another warp, for which these lanes wait.
   const std::uint64_t state = state_of_registers();
-  is_long = jumps_back_ >= kPatience;
-  if (state == last_spin_ || is_long) advanced = false;
+  long_jumps = jumps_back_ >= kPatienceOfPolls ? jumps_back_ : 0;
+  const Step* const at = undefined->empty() ? linger(target) : target;
+  if (at == nullptr || limit == nullptr) return at;
+  if (state == last_spin_ || long_jumps != 0) advanced = false;
   last_spin_ = state;
+  others.push_back({at, active});
   activate(0);
   return nullptr;
+}
+
+// Goes on to where the lanes give others a turn this time.
+const Step* Warp::linger(const Step* step) {
+  place_ = place_ * 1664525 + 1013904223;  // Numerical Recipes' generator
+  const std::uint32_t steps = (place_ >> 16) % kPlaces[turns_++ % kPlaces.size()];
+  for (std::uint32_t i = 0; i < steps && !is_jump_back(step); ++i) {
+    const Step* const at = step;
+    const std::uint32_t lanes_at = active;
+    step = at->run(at, *this);
+    if (step == nullptr && faulty != 0) step = end_faulty(at, lanes_at);
+    if (step == nullptr || limit == nullptr) break;
+    if (step >= limit) step = arrive(step);
+    if (step == nullptr) break;
+  }
+  return step;
 }
 
 void Warp::note_sleep() {
@@ -286,7 +319,7 @@ const Step* Warp::follow(const Step* step) {
 }
 
 void Warp::run() {
-  is_long = false;
+  long_jumps = 0;
   // What was tried in vain is tried again, and is no advance by itself.
   advanced = std::any_of(others.begin(), others.end(), [](const Group& one) {
     return one.state == Group::State::ready || one.state == Group::State::in_vain;

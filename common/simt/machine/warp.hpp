@@ -75,8 +75,9 @@ struct Warp {
   std::uint32_t active = 0;  // lanes that run
   const Step* limit =
       kNowhere;  // the least step of a group that is ready: there the lanes that run arrive()
-  bool advanced = false;              // in its last turn it did more than to wait
-  bool is_long = false;               // it went round very often, in a new state each time
+  bool advanced = false;  // in its last turn it did more than to wait
+  std::uint32_t long_jumps =
+      0;  // and went round so often, in a new state each time; 0: not very often
   std::uint64_t global_requests = 0;  // instructions that reached global memory
   std::uint32_t faulty =
       0;  // lanes that may not do what they are at: they end, and the others try it again
@@ -150,6 +151,7 @@ struct Warp {
   const Step* end_faulty(const Step* at, std::uint32_t lanes);
   const Step* follow(const Step* step);
   bool goes_round(const Step* from);
+  const Step* linger(const Step* step);
   std::uint64_t state_of_registers() const;
 
   const Step* kept_limit_ = kNowhere;   // while begin_to_follow() has taken its place
@@ -157,6 +159,8 @@ struct Warp {
   const Step* watched_jump_ = nullptr;  // where the state was noted
   std::uint64_t noted_ = 0;
   std::uint64_t last_spin_ = 0;  // the state in which it last left the others a turn
+  std::uint32_t place_ = 0;      // of chance, for where it leaves them the next one
+  std::uint32_t turns_ = 0;
   std::uint32_t sleeps_ = 0;
   bool last_first_ = false;  // who has spun comes last for once
 };

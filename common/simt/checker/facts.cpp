@@ -78,6 +78,21 @@ Scope scope_of(const Instruction& one) {
   return one.has("sys") || one.has("volatile") ? Scope::system : Scope::gpu;
 }
 
+// Thrust's set_intersection reads on behind the last key, and goes where that leads it; it keeps nothing then, as one of
+// its two ranges is at its end for good. So what nobody has written does not matter there.
+bool reads_beyond_its_ranges(const ptx::Module& module, const Instruction& one) {
+  for (std::int32_t at = one.location; at >= 0;) {
+    const ptx::Location& here = module.locations[static_cast<std::size_t>(at)];
+    if (here.function >= 0 &&
+        module.inlined_functions[static_cast<std::size_t>(here.function)].find(
+            "16__set_operations23serial_set_intersection") != std::string::npos) {
+      return true;
+    }
+    at = here.inlined_at;
+  }
+  return false;
+}
+
 // Of a load the operand with the address, of others too.
 const Operand* address_of(const Instruction& one) {
   for (const Operand& operand : one.operands) {
@@ -566,7 +581,9 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
             site.values[i].used = is_store ? 0xff : 0;
             continue;
           }
-          if (!is_store) {
+          if (!is_store && reads_beyond_its_ranges(module, *one)) {
+            site.values[i].used = 0;
+          } else if (!is_store) {
             site.values[i].used = registers.used_bytes(value.index, one->type());
             site.values[i].matters = registers.mattering_bytes(value.index, one->type());
           }

@@ -159,6 +159,8 @@ const Contract& contract() {
               {stored_bytes_per_output(), 5, 4},
               {copied_bytes(), 0, 0},
               {local_bytes_per_output(), 1, 0},
+              // A table that the compiler fills, but no taps.
+              {constant_reads(), 0.25 * Rule(warp_multiply_adds), 0},
           },
       .questions =
           {

@@ -1032,6 +1032,10 @@ TEST_CASE("What to do about an access outside an array depends on how far it goe
        "kernel touches 50."},
       {{64, 68, 64, 4}, "", "One too far: index 16 of 16 elements, 0 to 15. Guard"},
       {{-4, 0, 64, 4}, "", "Index -1 is before the first element"},
+      {{-4, 68, 64, 4},
+       "",
+       "Beyond both ends: the kernel touches -1 to 16 of the elements 0 to 15. Guard the access at "
+       "both"},
       {{256, 1024, 256, 4},
        "line 9",
        "Bytes or elements? The allocation at line 9 has 256 bytes, which are 64 elements of 4 "

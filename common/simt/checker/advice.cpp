@@ -39,7 +39,7 @@ constexpr Kind kKinds[] = {
     {Hazard::warp_deadlock, "warp_deadlock", false,
      "A warp's operation waits for lanes that never come."},
     {Hazard::undefined_shuffle, "undefined_shuffle", false,
-     "A shuffle reads from a lane that has ended, or that nobody is."},
+     "A shuffle reads from a lane that has ended, or that does not exist."},
     {Hazard::unfinished_copy, "unfinished_copy", false,
      "Shared memory is touched that an asynchronous copy is still filling."},
     {Hazard::invalid_copy, "invalid_copy", false,
@@ -328,8 +328,14 @@ std::string advice(const Outside& outside, const std::string& maker) {
   const std::string at = maker.empty() ? "" : " at " + maker;
   if (outside.element == 0) return advice(Hazard::out_of_bounds);
   if (outside.least < 0) {
-    return "Index " + std::to_string((outside.least - element + 1) / element) +
-           " is before the first element: guard the access, or mend the index.";
+    const std::string first = std::to_string((outside.least - element + 1) / element);
+    // The access that is told may be at the other end.
+    if (outside.end > outside.size && elements > 0) {
+      return "Beyond both ends: the kernel touches " + first + " to " +
+             std::to_string((outside.end - 1) / element) + " of the elements 0 to " +
+             std::to_string(elements - 1) + ". Guard the access at both, or mend the index.";
+    }
+    return "Index " + first + " is before the first element: guard the access, or mend the index.";
   }
   const bool is_one_too_far = outside.end == (elements + 1) * element;
   const std::string one_too_far = "One too far: index " + all + " of " + all + " elements, 0 to " +

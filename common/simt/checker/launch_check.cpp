@@ -417,7 +417,7 @@ void LaunchCheck::meaningless(const machine::Warp& warp, const machine::Step& st
   };
   static constexpr Told kTold[] = {
       {"undefined_shuffle", Hazard::undefined_shuffle,
-       "reads the value of a lane that has ended, or that nobody is"},
+       "reads the value of a lane that has ended, or that does not exist"},
       {"unfinished_product", Hazard::unfinished_product,
        "uses a result of a wgmma, or overwrites a register of it, before it has waited for it"},
       {"unfenced_product", Hazard::missing_fence,

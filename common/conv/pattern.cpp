@@ -158,6 +158,7 @@ class Trace {
     if (std::fabs(ratio - whole) < 1e-3) times = short_figure(whole);
     if (std::fabs(ratio) < 0.75 && std::fabs(1 / ratio - part) < 1e-3)
       times = "1/" + short_figure(part);
+    if (times == "1") return {};  // off by less than is shown
     if (times == "-1") return "every wrong output has the wrong sign";
     return "every wrong output is " + times + " times what it should be";
   }
@@ -176,6 +177,8 @@ class Trace {
     for (const std::size_t cell : wrong_) seen.insert(at(cell, axis));
     const auto count = static_cast<std::int64_t>(seen.size());
     if (count == size) return {};
+    const std::vector<std::string>& each = outputs_.axes[axis].each;
+    if (count == 1 && !each.empty()) return each[static_cast<std::size_t>(*seen.begin())];
     const std::int64_t first = *seen.begin();
     const std::int64_t last = *seen.rbegin();
     const bool together = last - first + 1 == count;
@@ -283,13 +286,17 @@ std::string place_of(const std::vector<OutputAxis>& axes, std::int64_t cell) {
   if (plain) return "output[" + std::to_string(cell) + "]";
   std::int64_t cells = 1;
   for (const OutputAxis& axis : axes) cells *= axis.size;
-  std::string text;
+  std::string array = "output", text;
   for (const OutputAxis& axis : axes) {
     cells /= axis.size;
-    text += (text.empty() ? "" : ", ") + axis.letter + " " + std::to_string(cell / cells);
+    if (axis.each.empty()) {
+      text += (text.empty() ? "" : ", ") + axis.letter + " " + std::to_string(cell / cells);
+    } else {
+      array = axis.each[static_cast<std::size_t>(cell / cells)];
+    }
     cell %= cells;
   }
-  return "output[" + text + "]";
+  return array + "[" + text + "]";
 }
 
 std::string recognise(const WrongOutputs& outputs) {

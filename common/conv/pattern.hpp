@@ -14,6 +14,7 @@ struct OutputAxis {
   std::string letter;  // empty: outputs have a plain index
   std::string name;    // one of it: "filter", "column"
   std::int64_t size = 0;
+  std::vector<std::string> each = {};  // where one is an array of its own: their names
 };
 
 /// A period that outputs are made in: "block" of 256 threads, "warp" of 32.
@@ -34,7 +35,7 @@ struct WrongOutputs {
 /// Whether a cell is wrong: never written, NaN, or further off than its bound.
 bool is_wrong(const WrongOutputs& outputs, std::size_t cell);
 
-/// "output[4]", "output[n 0, k 3, p 1, q 2]".
+/// "output[4]", "output[n 0, k 3, p 1, q 2]"; of several arrays "slope[i 4]".
 std::string place_of(const std::vector<OutputAxis>& axes, std::int64_t cell);
 
 /// What all wrong outputs have in common, and where they are, in a sentence or two ("every wrong output is

@@ -144,7 +144,8 @@ const Contract& contract() {
           },
       .axes =
           [](const Given& given) {
-            return std::vector<conv::OutputAxis>{{"array", "array", 2}, {"i", "place", given["n"]}};
+            return std::vector<conv::OutputAxis>{{"array", "array", 2, {"smooth", "slope"}},
+                                                 {"i", "place", given["n"]}};
           },
       .periods =
           [](const Given& given) {

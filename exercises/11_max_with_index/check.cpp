@@ -193,7 +193,7 @@ const Contract& contract() {
           },
       .axes =
           [](const Given& given) {
-            return std::vector<conv::OutputAxis>{{"array", "array", 2},
+            return std::vector<conv::OutputAxis>{{"array", "array", 2, {"maxima", "indices"}},
                                                  {"plane", "plane", given["planes"]},
                                                  {"p", "row", outputs_along(given, "H")},
                                                  {"q", "column", outputs_along(given, "W")}};

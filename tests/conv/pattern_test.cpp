@@ -80,6 +80,8 @@ TEST_CASE("values: unwritten, NaN, zero, shifted, exchanged, multiplied, off by 
         "every wrong output is the one that belongs 1 place further on");
   CHECK(line.with([](std::size_t cell, double) { return cell < 2 ? 0 : true_value(cell - 2); }) ==
         "every wrong output is the one that belongs 2 places before");
+  // Off by less than is shown: nothing to say.
+  CHECK(line.with([](std::size_t, double value) { return value * 1.0001; }) == "");
   CHECK(line.with([](std::size_t, double value) { return 2 * value; }) ==
         "every wrong output is 2 times what it should be");
   CHECK(line.with([](std::size_t, double value) { return value / 9; }) ==
@@ -135,10 +137,13 @@ TEST_CASE("places: the ends of blocks, what is left after them, one filter or im
         "only the last filter");
   CHECK(wrong_where(layer, [](std::size_t cell) { return cell >= 60 && cell % 5 == 4; }) ==
         "only the last image, the last column");
+  Outputs arrays({{"array", "array", 2, {"smooth", "slope"}}, {"i", "place", 9}});
+  CHECK(wrong_where(arrays, [](std::size_t cell) { return cell >= 9; }) == "only slope");
 }
 
 TEST_CASE("a place is told in coordinates where the outputs have some") {
   CHECK(place_of({{"", "", 9}}, 4) == "output[4]");
   CHECK(place_of({{"n", "", 2}, {"k", "", 3}, {"p", "", 4}, {"q", "", 5}}, 60 + 40 + 15 + 2) ==
         "output[n 1, k 2, p 3, q 2]");
+  CHECK(place_of({{"array", "", 2, {"smooth", "slope"}}, {"i", "", 5}}, 5 + 3) == "slope[i 3]");
 }

@@ -150,7 +150,7 @@ std::string another_kind(const InputFile& file) {
              kAdvice;
     }
   }
-  return std::string("it is no picture that can be read here") + kAdvice;
+  return std::string("it is not a picture that can be read here") + kAdvice;
 }
 
 void write_pnm(OutputFile& file, const Picture& picture) {

@@ -175,7 +175,8 @@ Value Value::parse(std::string_view text) {
   Text::Reader reader;
   reader.text = text;
   // To the parser it would be the end, whatever follows.
-  if (text.find('\0') != std::string_view::npos) throw Error("it has bytes of 0");
+  if (text.find('\0') != std::string_view::npos)
+    throw Error("it is not text: it has zero bytes in it");
   if (Node::sax_parse(text, &reader)) return std::move(reader.root);
   throw Error(reader.fault);
 }

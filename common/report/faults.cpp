@@ -160,8 +160,9 @@ std::string numbers_text(const Row& row, const TableOptions& options) {
     }
     return text;
   }
-  std::string text = std::string("numbers, ") + (known.tried > 1 ? "smallest wrong shape (" : "(") +
-                     known.smallest + "): " + wrong_output(known);
+  std::string text = std::string("numbers") +
+                     (known.tried > 1 ? ", smallest wrong shape (" : " (") + known.smallest +
+                     "): " + wrong_output(known);
   text = wrapped(text, options) + "\n";
   if (!known.origin.empty()) text += "  " + wrapped(known.origin, options, "  ", 2) + "\n";
   if (!known.pattern.empty()) text += "  " + wrapped(known.pattern, options, "  ", 2) + "\n";

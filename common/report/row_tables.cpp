@@ -27,6 +27,10 @@ RowField field(const char* header, bool right, Cell (*cell)(const Row&), bool ma
 
 bool saw_hazards(const Row& row) { return row.hazards.outcome != Outcome::not_run; }
 bool counted_traffic(const Row& row) { return row.traffic.outcome != Outcome::not_run; }
+// Times of more than one kind, which have columns of their own.
+bool has_kinds(const Row& row) {
+  return row.time.cold.median_ms >= 0 || row.time.transfers.median_ms >= 0;
+}
 bool overlaps(const Row& row) { return row.time.overlapped.median_ms >= 0; }
 bool packs(const Row& row) { return row.time.packing_ms >= 0; }
 
@@ -227,11 +231,13 @@ std::vector<Note> inside_notes(const Rows& rows) {
   return notes;
 }
 
-constexpr const char* kLegend[] = {
+constexpr const char* kKindsLegend =
     "hot: all calls on the same arrays. cold: on arrays that the cache has lost. total: one call "
-    "with both transfers.",
-    "%copy, %fp32: shares of the roofs. x: time of the variant before, of the copy, of the fastest "
-    "peer / this time. A/A %: what the same code differs by."};
+    "with both transfers.";
+constexpr const char* kLegend =
+    "p10-p90: eight of ten rounds took between these. %copy, %fp32: shares of the roofs. x: time "
+    "of the variant before, of the copy, of the fastest peer / this time. A/A %: what the same "
+    "code differs by.";
 
 constexpr const char* kOverlappedLegend =
     "overlapped: as hot, but a call may begin before the one before it has ended; no ratio uses "
@@ -276,7 +282,8 @@ std::vector<Note> shared_notes(const std::vector<Row>& rows) {
     if (!table.time) {
       add({{}, kCountedLegend});
     } else if (timed(row)) {
-      for (const char* text : kLegend) add({{}, text});
+      if (has_kinds(row)) add({{}, kKindsLegend});
+      add({{}, kLegend});
       if (overlaps(row)) add({{}, kOverlappedLegend});
       if (packs(row)) add({{}, kPackingLegend});
     }

@@ -280,12 +280,12 @@ TEST_CASE("what is no picture is refused in words", "[picture]") {
   CHECK_THAT(error_of([&] { read_picture(folder.path()); }), contains("it is a folder"));
   CHECK_THAT(picture_refusal(""), contains("it is empty"));
   CHECK_THAT(picture_refusal("just some text\n"),
-             contains("it is no picture that can be read here"));
+             contains("it is not a picture that can be read here"));
   CHECK_THAT(picture_refusal("\xff\xd8\xff\xe0 and so on"),
              contains("JPEG") && contains("convert"));
   CHECK_THAT(picture_refusal("PK\x03\x04"), contains("numpy.savez"));
   CHECK_THAT(picture_refusal("P2\n1 1\n255\n7\n"), contains("Netpbm file of kind P2"));
-  CHECK_THAT(picture_refusal(std::string("\x89PNG\r\n", 6)), contains("no picture"));
+  CHECK_THAT(picture_refusal(std::string("\x89PNG\r\n", 6)), contains("not a picture"));
 }
 
 TEST_CASE("PNG: a damaged file is refused in words", "[picture]") {

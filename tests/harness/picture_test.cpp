@@ -145,7 +145,7 @@ TEST_CASE("what cannot be filtered is refused in one line", "[picture]") {
   CHECK_THAT(refusal({.input = folder / "none.png", .filter = "sobel", .output = ""}),
              contains("no such file"));
   CHECK_THAT(refusal({.input = folder.write("text.png", "hello\n"), .filter = "", .output = ""}),
-             contains("it is no picture"));
+             contains("it is not a picture"));
   CHECK_THAT(refusal({.input = grey, .filter = "box:4", .output = ""}), contains("is even"));
   CHECK_THAT(refusal({.input = grey, .filter = "", .output = folder / "none/x.pgm"}),
              contains("no such file or folder"));

@@ -102,7 +102,8 @@ TEST_CASE("a text that is no JSON is refused in one line") {
         "line 3, column 6: '2' that JSON does not have there");
   CHECK(message_of([] { parsed("[\n1,"); }) == "line 2, column 3: it ends in the middle");
   CHECK(message_of([] { parsed(" \n"); }) == "it is empty");
-  CHECK(message_of([] { parsed(std::string("1\0 2", 4)); }) == "it has bytes of 0");
+  CHECK(message_of([] { parsed(std::string("1\0 2", 4)); }) ==
+        "it is not text: it has zero bytes in it");
   CHECK(message_of([] { parsed("\x1b[1m"); }) ==
         "line 1, column 1: a byte that JSON does not have there");
   CHECK(message_of([] { parsed("[1e999]"); }) ==

@@ -173,6 +173,17 @@ CompilerOutput read_compiler_output(const std::string& text, const fs::path& bui
     output.errors = output.mistake + "\n";
     return output;
   }
+  // What an empty file lacks; the linker tells it by names of ours.
+  for (const auto& [lost, told] :
+       {std::pair{"undefined reference to `halo::exercise()'",
+                  "there is no halo::exercise(): keep the last line of start.cu, which hands "
+                  "`launch` to the check"},
+        {"undefined reference to `main'", "there is no main(): is the file empty?"}}) {
+    if (!has(text, lost)) continue;
+    output.mistake = told;
+    output.errors = output.mistake + "\n";
+    return output;
+  }
   const auto add = [&](std::string& to, const Block& block) {
     const auto shown = std::count(to.begin(), to.end(), '\n');
     if (shown >= kMostLines) return;

@@ -133,6 +133,9 @@ int command_pack(const Global& global, int argc, const char* const* argv) {
               "what is handed in; default: solutions/assignment.json");
   line.option("--exercises", "NN,NN", options.exercises, "platforms: only these of the assignment");
   if (!line.parse(argc, argv)) return 0;
+  if (options.what.empty()) {
+    throw WrongUse("what should be packed? For example: ./halo pack student FILE.zip");
+  }
   require_one_of("pack", options.what,
                  {"student", "instructor", "gradescope", "prairielearn", "autolab", "github"});
   if (options.target.empty()) {

@@ -34,6 +34,9 @@ int list_hunts(const Hunts& hunts, const std::map<std::string, ExerciseRecord>& 
                const std::string& after) {
   int found = 0, listed = 0;
   std::string stage;
+  if (!hunts.all().empty() && after > hunts.all().back().stage) {
+    throw WrongUse("--after: the last hunts are those after stage " + hunts.all().back().stage);
+  }
   for (const Hunt& hunt : hunts.all()) {
     if (!after.empty() && hunt.stage > after) continue;
     if (hunt.stage != stage) std::printf("after stage %s\n", hunt.stage.c_str());
@@ -103,6 +106,11 @@ void note_claim(const Hunts& hunts, const Hunt& hunt, const ProgressFile& progre
     for (const auto& [kind, meaning] : kinds) names.push_back(kind);
     throw WrongUse("--kind: there is no kind '" + claim.kind + "'" +
                    data::did_you_mean(claim.kind, names) + " (" + joined_kinds(hunts) + ")");
+  }
+  const std::string start = text_of_file(hunt.start);
+  if (const auto lines = std::count(start.begin(), start.end(), '\n'); claim.line > lines) {
+    throw WrongUse("--line: the file has " + std::to_string(lines) + " lines, no line " +
+                   std::to_string(claim.line));
   }
   std::vector<Claim> claims = claims_of(hunt);
   if (!claims.empty() && claims.back() == claim) return;

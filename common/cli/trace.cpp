@@ -123,6 +123,10 @@ Subject file_subject(const BuildFolder& build, const TraceOptions& options) {
   Subject subject{file.filename().string(), file.stem().string(), {}, fs::current_path()};
   fs::path program = fs::absolute(file);
   if (file.extension() == ".cu") {
+    if (text_of_file(file).find("#include \"common/exercise/exercise.h\"") != std::string::npos) {
+      throw WrongUse(file.string() +
+                     " is no program: an exercise's file is traced by ./halo trace NN --exercise");
+    }
     const fs::path simt = build.simulator();
     if (!build.makes(simt / "simcc")) {
       throw CannotRun("this build has no simulator: ./halo doctor says what it lacks");
@@ -138,7 +142,7 @@ Subject file_subject(const BuildFolder& build, const TraceOptions& options) {
                     [&](const std::string&) { progress.show("compiling " + file.string()); });
     progress.clear();
     if (!ended.good()) {
-      std::fputs(ended.err.c_str(), stderr);
+      std::fputs(read_compiler_output(ended.err, fs::current_path()).errors.c_str(), stderr);
       throw WrongUse(file.string() + " does not compile");
     }
   } else if (access(program.c_str(), X_OK) != 0) {

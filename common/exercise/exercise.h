@@ -2,6 +2,7 @@
 // which makes the inputs, keeps what is expected, and never sees more of the file than its outputs.
 #pragma once
 
+#include <cstdio>  // for printf in your kernel
 #include <initializer_list>
 
 namespace halo {

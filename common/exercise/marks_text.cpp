@@ -149,7 +149,9 @@ std::string answer_words(const Judged& one) {
   text += one.right()
               ? ": you said " + figure_text(*one.said) + ", which is right"
               : ": you said " + figure_text(*one.said) + ", it is " + brief(question.answer);
-  return question.counted < 0 ? text : text + " (yours: " + brief(question.counted) + ")";
+  const std::string counted = brief(question.counted);
+  if (question.counted < 0 || (one.right() && counted == brief(question.answer))) return text;
+  return text + " (yours: " + counted + ")";
 }
 
 std::string predictions_text(const Marks& marks, const MarksScreen& screen,

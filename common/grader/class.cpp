@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -35,7 +37,9 @@ using json::Value;
 
 std::string text_of(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw data::DataError("cannot read " + data::quoted(path.string()));
+  if (!stream)
+    throw data::DataError("cannot read " + data::quoted(path.string()) + ": " +
+                          std::strerror(errno));
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 

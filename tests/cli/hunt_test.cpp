@@ -140,6 +140,9 @@ TEST_CASE_METHOD(HuntFixture, "hunt: wrong use is one line") {
   CHECK_THAT(said({"hunt", "07", "--line", "4"}), contains("a claim needs both"));
   CHECK_THAT(said({"hunt", "--line", "3"}), contains("which hunt?"));
   CHECK_THAT(said({"hunt", "07", "--line", "0"}), contains("--line"));
+  CHECK_THAT(said({"hunt", "07", "--line", "6", "--kind", "race"}), contains("has 5 lines"));
+  CHECK_FALSE(fs::exists(claims));
+  CHECK_THAT(said({"hunt", "--after", "99"}), contains("the last hunts are those after stage 12"));
   write_text(file, "BROKEN\n");
   CHECK_THAT(course.halo({"hunt", "07"}).err, contains("does not compile"));
   write_text(course.root() / "exercises/hunts/hunts.json", "{");

@@ -114,6 +114,8 @@ TEST_CASE_METHOD(Traced, "trace: wrong use is one line") {
   build.add_program("07_silent", "sim", "exit 0\n");
   const fs::path text = build.path() / "notes.txt";
   write_text(text, "no program\n");
+  const fs::path exercise = build.path() / "tile.cu";
+  write_text(exercise, "#include \"common/exercise/exercise.h\"\n");
   const std::vector<std::string> wrong[] = {
       {"trace"},
       {"trace", "99"},
@@ -128,12 +130,14 @@ TEST_CASE_METHOD(Traced, "trace: wrong use is one line") {
       {"trace", "07"},
       {"trace", text.string()},
       {"trace", text.string(), "--length", "5"},
+      {"trace", exercise.string()},
   };
   for (const auto& args : wrong) {
     CAPTURE(args);
     require_one_line(build.halo(args), 2);
   }
   CHECK_THAT(build.halo({"trace", "06"}).err, contains("halo: no such variant"));
+  CHECK_THAT(build.halo({"trace", exercise.string()}).err, contains("./halo trace NN --exercise"));
   CHECK_THAT(build.halo({"trace", "none.cu"}).err, contains("halo: there is no file 'none.cu'"));
   // Nothing that a GPU could run.
   require_one_line(build.halo({"trace", "01"}), 77);

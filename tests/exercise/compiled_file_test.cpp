@@ -1,6 +1,7 @@
 // How somebody else's file is made a program.
 #include "common/exercise/compiled_file.hpp"
 
+#include "common/build/compiler_output.hpp"
 #include "tests/catch.hpp"
 
 using namespace halo;
@@ -15,4 +16,19 @@ TEST_CASE("a program is made in two steps") {
         std::vector<std::string>{"/cuda/bin/nvcc", "-I", "R", "x.o", "-o", "p", "lib.a"});
   CHECK(preprocessed_of("a/x.cu", "b/x.o") == "b/x.cpp4.ii");
   CHECK(toolkit_of(words[0]) == "/cuda");
+}
+
+TEST_CASE("what an empty file lacks is told in the course's words, not in the linker's") {
+  const CompilerOutput exercise = read_compiler_output(
+      "/usr/bin/ld: libexercise-worker.a(worker.o): in function `main':\n"
+      "worker.cpp:(.text+0x48c9): undefined reference to `halo::exercise()'\n"
+      "collect2: error: ld returned 1 exit status\n",
+      "/");
+  CHECK_THAT(exercise.mistake, test::contains("keep the last line of start.cu"));
+  CHECK(exercise.errors == exercise.mistake + "\n");
+  const CompilerOutput program = read_compiler_output(
+      "/usr/bin/ld: /usr/lib/Scrt1.o: in function `_start':\n"
+      "(.text+0x17): undefined reference to `main'\n",
+      "/");
+  CHECK(program.errors == "there is no main(): is the file empty?\n");
 }

@@ -86,7 +86,7 @@ MarksScreen a_screen() {
   screen.title = "04  Tile and halo";
   screen.attempt = 3;
   screen.predictions = {{{"cells_a_block", 264, 0, 260}, 256, true},
-                        {{"barriers", 1, 0, -1}, 1, true},
+                        {{"barriers", 1, 0, 1}, 1, true},
                         {{"bytes", 9.25, 0.1, -1}, {}, false}};
   screen.predictions_file = "predictions.txt";
   screen.notes = {"two written questions are still open in exercises/04_tile_and_halo/answers.md"};
@@ -108,7 +108,7 @@ TEST_CASE("a failure: points, each category, the first failure in full, the othe
   CHECK_THAT(lines[3], contains("budget     NOT RUN  0 of 30     judged once it is correct"));
   CHECK_THAT(lines[4], contains("predicted") && contains("1 of 3 right") && !contains("of 10"));
   CHECK_THAT(text, contains("\"cells a block\": you said 256, it is 264 (yours: 260)"));
-  CHECK_THAT(text, contains("\"barriers\": you said 1, which is right"));
+  CHECK_THAT(text, contains("\"barriers\": you said 1, which is right\n"));
   CHECK_THAT(text, !contains("9.25"));  // not answered, so not revealed
   CHECK_THAT(text, contains("FAIL  short signals: output[4] is 0.31, should be -1.07"));
   CHECK_THAT(text, contains("every error is in the last output of a block"));

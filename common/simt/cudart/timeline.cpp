@@ -80,6 +80,9 @@ struct Known {
   bool lets_next_begin = false;  // an early kernel, before its threads have ended
 };
 
+// Operations that have touched a page, by Touch.
+using ByTouch = std::array<std::vector<Number>, 3>;
+
 struct State {
   bool remembers = false;
   bool shares_memory = false;
@@ -93,11 +96,13 @@ struct State {
   // What came before functions of the program that have run in their turn of a stream, by the thread that put them there:
   // they may have told other threads.
   std::map<std::thread::id, Clock> tasks;
-  std::deque<Known> open;  // operations that it has not waited for
-  std::size_t pages = 0;   // that these have touched
-  // Of the operation that runs: which of its rivals have touched a page, and the page that was asked for last.
+  std::deque<Known> open;                              // operations that it has not waited for
+  std::size_t pages = 0;                               // that these have touched
+  std::unordered_map<std::uint64_t, ByTouch> on_page;  // and which of them each, and how
+  // Of the operation that runs: which of its rivals have touched a page in a way that conflicts with its own
+  // and what was asked for last.
   std::unordered_map<std::uint64_t, std::vector<Number>> rivals_on;
-  std::uint64_t last_page = UINT64_MAX;
+  std::uint64_t last_key = UINT64_MAX;
   const std::vector<Number>* rivals_there = nullptr;
   std::map<std::uint64_t, memory::HostAccess> closed;   // pages
   std::set<std::tuple<std::string, int, Number>> told;  // of host code: lines and operations
@@ -173,19 +178,53 @@ std::string name_of_memory(std::uint64_t address) {
   return block == nullptr ? "memory" : block->name();
 }
 
+// ---- Operations that are open ----
+
+const Known* known_operation(Number number) {
+  const std::deque<Known>& open = state().open;
+  const auto its = std::lower_bound(open.begin(), open.end(), number,
+                                    [](const Known& one, Number n) { return one.number < n; });
+  return its == open.end() || its->number != number ? nullptr : &*its;
+}
+
+void has_touched(const Known& one) {
+  State& s = state();
+  for (const auto& [number, page] : one.footprint.pages()) {
+    for (std::size_t i = 0; i < page.touched.size(); ++i) {
+      if (page.touched[i] != nullptr) s.on_page[number][i].push_back(one.number);
+    }
+  }
+  s.pages += one.footprint.pages().size();
+}
+
+// It leaves the open ones.
+void is_over(const Known& one) {
+  State& s = state();
+  for (const auto& [number, page] : one.footprint.pages()) {
+    ByTouch& there = s.on_page[number];
+    bool is_anyone = false;
+    for (std::vector<Number>& all : there) {
+      std::erase(all, one.number);
+      is_anyone |= !all.empty();
+    }
+    if (!is_anyone) s.on_page.erase(number);
+  }
+  s.pages -= one.footprint.pages().size();
+}
+
+const ByTouch& operations_on(std::uint64_t page) {
+  static const ByTouch none;
+  const auto found = state().on_page.find(page);
+  return found == state().on_page.end() ? none : found->second;
+}
+
 // ---- Pages that are closed to the host ----
 
 // What the host may do with a page, as far as it goes by operations that it has not waited for.
 memory::HostAccess allowed(std::uint64_t page) {
-  memory::HostAccess access = memory::HostAccess::all;
-  for (const Known& one : state().open) {
-    const auto found = one.footprint.pages().find(page);
-    if (found == one.footprint.pages().end()) continue;
-    const auto& touched = found->second.touched;
-    if (touched[1] != nullptr || touched[2] != nullptr) return memory::HostAccess::none;
-    if (touched[0] != nullptr) access = memory::HostAccess::reads;
-  }
-  return access;
+  const auto& [reads, writes, updates] = operations_on(page);
+  if (!writes.empty() || !updates.empty()) return memory::HostAccess::none;
+  return reads.empty() ? memory::HostAccess::all : memory::HostAccess::reads;
 }
 
 void set_access(std::uint64_t page, memory::HostAccess access) {
@@ -221,9 +260,9 @@ void settle() {
   State& s = state();
   const std::size_t before = s.open.size();
   std::erase_if(s.open, [&](const Known& one) {
-    const bool is_over = one.number <= at(s.host, one.stream);
-    if (is_over) s.pages -= one.footprint.pages().size();
-    return is_over;
+    const bool has_ended = one.number <= at(s.host, one.stream);
+    if (has_ended) is_over(one);
+    return has_ended;
   });
   if (s.open.size() != before) open_pages();
   if (s.only_early && s.open.empty()) s.remembers = s.only_early = false;
@@ -505,11 +544,11 @@ Operation::Operation(int stream, std::string name, Kind kind)
     explain("forgotten",
             "the order of streams: more is pending than is remembered, so the oldest of it is not "
             "looked at any more");
-    s.pages -= s.open.front().footprint.pages().size();
+    is_over(s.open.front());
     s.open.pop_front();
   }
   s.rivals_on.clear();
-  s.last_page = UINT64_MAX;
+  s.last_key = UINT64_MAX;
   s.open.push_back({number_, stream, name_, callers_of_runtime(), {}});
 }
 
@@ -549,13 +588,13 @@ Operation::~Operation() {
   if (its == s.open.end()) return;
   its->footprint = std::move(footprint_);
   its->lets_next_begin = lets_next_begin_;
-  s.pages += its->footprint.pages().size();
+  has_touched(*its);
   // Of a stream that does the same again and again the last is enough.
   const auto before = std::find_if(std::make_reverse_iterator(its), s.open.rend(),
                                    [&](const Known& one) { return one.stream == its->stream; });
   if (before != s.open.rend() && before->lets_next_begin <= its->lets_next_begin &&
       covers(its->footprint, before->footprint)) {
-    s.pages -= before->footprint.pages().size();
+    is_over(*before);
     close_pages(its->footprint);
     s.open.erase(std::next(before).base());
     return;
@@ -563,16 +602,19 @@ Operation::~Operation() {
   close_pages(its->footprint);
 }
 
-namespace {
-
-const Known* known_operation(Number number) {
-  const std::deque<Known>& open = state().open;
-  const auto its = std::lower_bound(open.begin(), open.end(), number,
-                                    [](const Known& one, Number n) { return one.number < n; });
-  return its == open.end() || its->number != number ? nullptr : &*its;
+// Reads do not conflict with reads, nor updates with updates.
+std::vector<Number> Operation::rivals_on(std::uint64_t page, Touch touch) const {
+  std::vector<Number> all;
+  for (const Touch its : {Touch::reads, Touch::writes, Touch::updates}) {
+    if (its == touch && its != Touch::writes) continue;
+    for (const Number one : operations_on(page)[static_cast<std::size_t>(its)]) {
+      if (std::binary_search(rivals_.begin(), rivals_.end(), one)) all.push_back(one);
+    }
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
-
-}  // namespace
 
 void Operation::touch(std::uint64_t address, std::size_t bytes, Touch touch, std::int32_t site,
                       bool has_waited) {
@@ -585,15 +627,10 @@ void Operation::touch(std::uint64_t address, std::size_t bytes, Touch touch, std
     const std::uint64_t page = address / Footprint::kPageBytes;
     const std::size_t here =
         std::min<std::size_t>(bytes, (page + 1) * Footprint::kPageBytes - address);
-    if (page != s.last_page) {
-      const auto [found, is_new] = s.rivals_on.try_emplace(page);
-      for (const Number rival : is_new ? rivals_ : std::vector<Number>{}) {
-        const Known* const other = known_operation(rival);
-        if (other != nullptr && other->footprint.pages().contains(page)) {
-          found->second.push_back(rival);
-        }
-      }
-      s.last_page = page;
+    if (const std::uint64_t key = page * 4 + static_cast<std::uint64_t>(touch); key != s.last_key) {
+      const auto [found, is_new] = s.rivals_on.try_emplace(key);
+      if (is_new) found->second = rivals_on(page, touch);
+      s.last_key = key;
       s.rivals_there = &found->second;
     }
     for (const Number rival : *s.rivals_there) {

@@ -124,6 +124,8 @@ class Operation {
     std::uint64_t address = 0;
     std::uint64_t count = 0;
   };
+  std::vector<Number> rivals_on(std::uint64_t page, Touch touch) const;
+
   Number number_ = 0;
   int stream_ = kLegacyDefault;
   std::string name_;

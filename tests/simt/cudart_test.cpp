@@ -369,6 +369,13 @@ TEST_CASE("a program of nvcc's own runs if it has PTX, and else is told how to h
       CHECK(outcome.status == 1);
     }
   }
+  REQUIRE(bench
+              .run("'" NVCC "' -o program -cudart static -gencode arch=compute_75,code=compute_75" +
+                   source)
+              .status == 0);
+  CHECK_THAT(bench.run("'" SIMT "' run ./program").err,
+             contains("NVIDIA's own runtime library is in this program") &&
+                 contains("link with -cudart shared"));
 }
 
 TEST_CASE("every function of NVIDIA's library is in ours", "[simt]") {

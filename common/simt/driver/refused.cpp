@@ -74,7 +74,14 @@ CUresult cuGLSetBufferObjectMapFlags() { return refuse(__func__); }
 CUresult cuGLUnmapBufferObject() { return refuse(__func__); }
 CUresult cuGLUnmapBufferObjectAsync() { return refuse(__func__); }
 CUresult cuGLUnregisterBufferObject() { return refuse(__func__); }
-CUresult cuGetExportTable() { return refuse(__func__); }
+// Only NVIDIA's libraries know what is in one.
+CUresult cuGetExportTable() {
+  cudart::explain(
+      "export table",
+      "NVIDIA's own runtime library is in this program, or in a library of it, and cannot "
+      "run here: link with -cudart shared, or build with simcc, which has another");
+  return refuse(__func__);
+}
 CUresult cuGraphAddBatchMemOpNode() { return refuse(__func__); }
 CUresult cuGraphAddChildGraphNode() { return refuse(__func__); }
 CUresult cuGraphAddDependencies_v2() { return refuse(__func__); }

@@ -55,6 +55,8 @@ struct PowerOfTwo {
 constexpr std::int64_t kFlushes = 1, kSaturates = 2, kRectifies = 4, kXorSign = 8;
 // .oob: what a copy of a tile fills in beyond a tensor makes a product 0.
 constexpr std::int64_t kSkipsOutside = 16;
+// Of two values in a word each, the first in the lower half.
+constexpr std::int64_t kPairs = 32;
 constexpr Bits kBeyondTensor = 0x7ff7;
 
 // What is done on the bits with the numbers.
@@ -107,35 +109,40 @@ class OnBits {
 
   bool flushes_, saturates_, rectifies_, has_sign_, skips_outside_;
 };
-// Two values in a word, the first in the lower half.
-template <Format format, class Operation>
-class OnPairs {
- public:
-  explicit OnPairs(std::int64_t variant) : each_(variant) {}
-  template <class... From>
-  std::uint32_t operator()(From... from) const {
-    const std::uint32_t low = each_(static_cast<Bits>(from)...);
-    const std::uint32_t high = each_(static_cast<Bits>(from >> 16)...);
-    return high << 16 | low;
+// A register of pairs is one of twice as many values.
+template <class OnBits, class... From>
+const Step* map_halves(const Step* step, Warp& warp, const From*... from) {
+  Bits* const to = warp.values<Bits>(step->to);
+  const OnBits operation{step->offset};
+  const int count = (step->offset & kPairs) != 0 ? 2 * kLanes : kLanes;
+  for (int i = 0; i < count; ++i) to[i] = operation(from[i]...);
+  return step + 1;
+}
+template <int kFrom, class OnBits>
+const Step* halves(const Step* step, Warp& warp) {
+  if (warp.active != kAllLanes) {
+    const std::size_t bytes = sizeof(Bits) * ((step->offset & kPairs) != 0 ? 2 : 1);
+    return for_active_lanes(&halves<kFrom, OnBits>, step, warp, bytes);
   }
-
- private:
-  OnBits<format, Operation> each_;
-};
+  const auto from = [&](std::size_t i) { return warp.values<const Bits>(step->from[i]); };
+  if constexpr (kFrom == 1) return map_halves<OnBits>(step, warp, from(0));
+  if constexpr (kFrom == 2) return map_halves<OnBits>(step, warp, from(0), from(1));
+  if constexpr (kFrom == 3) return map_halves<OnBits>(step, warp, from(0), from(1), from(2));
+}
 
 struct HalfRow {
   Type single, pair;
   std::string opcode;
   int count;
-  Execute on_bits, on_pairs;
+  Execute run;
 };
 void add_row(std::vector<Form>& forms, const HalfRow& row, std::string_view modifiers,
              std::int64_t variant) {
   const std::string pattern = row.opcode + std::string(modifiers);
-  machine::add_row(forms, pattern, row.single, row.count, row.on_bits);
+  machine::add_row(forms, pattern, row.single, row.count, row.run);
   forms.back().variant = variant;
-  machine::add_row(forms, pattern, row.pair, row.count, row.on_pairs);
-  forms.back().variant = variant;
+  machine::add_row(forms, pattern, row.pair, row.count, row.run);
+  forms.back().variant = variant | kPairs;
 }
 // With .ftz too, which only f16 has.
 void add_flushing(std::vector<Form>& forms, const HalfRow& row, const std::string& modifiers,
@@ -158,12 +165,7 @@ template <Type single, Type pair>
 void add_rows(std::vector<Form>& forms) {
   const auto row = []<int kFrom, class Operation>(std::integral_constant<int, kFrom>,
                                                   const char* opcode, Operation) {
-    return HalfRow{single,
-                   pair,
-                   opcode,
-                   kFrom,
-                   mapped_variant<kFrom, OnBits<kFormat<single>, Operation>, Bits>(),
-                   mapped_variant<kFrom, OnPairs<kFormat<single>, Operation>, std::uint32_t>()};
+    return HalfRow{single, pair, opcode, kFrom, &halves<kFrom, OnBits<kFormat<single>, Operation>>};
   };
   constexpr std::integral_constant<int, 1> one;
   constexpr std::integral_constant<int, 2> two;

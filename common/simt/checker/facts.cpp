@@ -411,7 +411,10 @@ void Registers::want(bool in_memory) {
     changes = false;
     const auto add = [&](std::int32_t index, std::uint8_t bytes) {
       if (index < 0) return;
-      std::uint8_t& its = wanted_[static_cast<std::size_t>(index)];
+      const auto i = static_cast<std::size_t>(index);
+      // A register has no more bytes than its type: those that a conversion cuts off are not wanted.
+      bytes &= bytes_of_type(function_.registers[i].type);
+      std::uint8_t& its = wanted_[i];
       changes |= (bytes & ~its) != 0;
       its |= bytes;
     };

@@ -84,6 +84,15 @@ void set_lanes(Warp& warp, std::uint32_t slot, T value) {
   std::fill_n(warp.values<T>(slot), kLanes, value);
 }
 
+template <class Visit>
+void for_each_waiting(Block& block, std::uint32_t barrier, Visit visit) {
+  for (Warp& warp : block.warps) {
+    for (Group& one : warp.others) {
+      if (one.state == Group::State::in_block && one.awaited == barrier) visit(one);
+    }
+  }
+}
+
 // True if a barrier let its threads go on.
 bool pass_barriers(Block& block) {
   // Of each barrier: threads that wait, and how many it waits for if it says so.
@@ -104,8 +113,16 @@ bool pass_barriers(Block& block) {
     Block::Barrier& barrier = block.barriers[number];
     const unsigned needed = named[number] != 0 ? named[number] : live;
     if (waiting[number] + barrier.arrived < needed) continue;
+    // Who comes after the last that it waits for, in the order of warps, is the first of its next phase.
+    const std::uint32_t next_phase = number + block.barriers.size();
+    unsigned there = barrier.arrived;
+    for_each_waiting(block, number, [&](Group& one) {
+      if (there >= needed) one.awaited = next_phase;
+      there += static_cast<unsigned>(std::popcount(one.lanes));
+    });
     block.grid->observer->barrier(block, number);
     for (Warp& warp : block.warps) warp.release(number);
+    for_each_waiting(block, next_phase, [&](Group& one) { one.awaited = number; });
     barrier = {.held = barrier.holds, .all_asked = barrier.asked};
     passed = true;
   }

@@ -499,8 +499,8 @@ Judged is_refused(const Ended& ended, std::optional<int> status) {
   };
   if (ended.signal != 0 || !ended.reason.empty()) return wrong("it " + ended.how());
   if (status ? ended.status != *status : ended.status == 0) {
-    return wrong("it ended with status " + std::to_string(ended.status) + ", should be " +
-                 (status ? std::to_string(*status) : "another than 0"));
+    return wrong("it ended with status " + std::to_string(ended.status) +
+                 (status ? ", should be " + std::to_string(*status) : ", should not be 0"));
   }
   if (ended.errors.size() != 1) {
     return wrong(ended.errors.empty()

@@ -1,7 +1,7 @@
 // Exercise 08: two pixels per thread, filters transformed.
 //
 // No kernel of stages 06 to 10 passes: they read filters as [K][C][R][S]. With that mended, a thread of stage 08
-// has one pixel, which costs half a wavefront a multiply-add for the taps alone.
+// has one pixel, which costs half a wavefront per multiply-add for the taps alone.
 #include "common/exercise/check.hpp"
 
 namespace halo::exercises {
@@ -64,7 +64,7 @@ const std::vector<Group> kGroups = {
 
 const Numbers kMeasured = {1, 8, 10, 66, 32, 3, 3};
 constexpr double kWarpMultiplyAdds = 8.0 * 9 * 8 * 64 * 32 / 32;
-constexpr const char* kWavefronts = "wavefronts a multiply-add of a warp";
+constexpr const char* kWavefronts = "wavefronts per multiply-add of a warp";
 
 double warp_multiply_adds(const Given& given) {
   return static_cast<double>(given["C"] * given["R"] * given["S"] * given["N"] * given["K"] *

@@ -5,6 +5,8 @@
 #include <unwind.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cctype>
 #include <fstream>
 #include <iterator>
@@ -21,13 +23,13 @@ namespace {
 
 constexpr std::size_t kMostCallers = 6;
 
-// Where this library lies, so that its own frames are left out.
+// Where a library lies, so that its frames are left out. Found by an address in it.
 struct Range {
   std::uintptr_t begin = 0, end = 0;
 };
 
-int take_own_range(dl_phdr_info* info, std::size_t, void* out) {
-  const auto here = reinterpret_cast<std::uintptr_t>(&callers_of_runtime);
+int take_range(dl_phdr_info* info, std::size_t, void* out) {
+  const std::uintptr_t here = static_cast<Range*>(out)->begin;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& segment = info->dlpi_phdr[i];
     const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
@@ -38,13 +40,33 @@ int take_own_range(dl_phdr_info* info, std::size_t, void* out) {
   return 0;
 }
 
-bool is_own(std::uintptr_t address) {
-  static const Range range = [] {
-    Range its;
-    dl_iterate_phdr(&take_own_range, &its);
-    return its;
+// This library, and those that are loaded later and call its parts.
+struct Libraries {
+  std::array<Range, 4> ranges;
+  std::atomic<std::size_t> count{0};
+
+  void add(const void* code) {
+    Range its{reinterpret_cast<std::uintptr_t>(code), 0};
+    const std::size_t number = count;
+    if (number == ranges.size() || dl_iterate_phdr(&take_range, &its) == 0) return;
+    ranges[number] = its;
+    count = number + 1;
+  }
+};
+Libraries& libraries() {
+  static Libraries& instance = *[] {
+    auto* const own = new Libraries;
+    own->add(reinterpret_cast<const void*>(&callers_of_runtime));
+    return own;
   }();
-  return address - range.begin < range.end - range.begin;
+  return instance;
+}
+
+bool is_own(std::uintptr_t address) {
+  const Libraries& own = libraries();
+  const auto has = [&](const Range& one) { return address - one.begin < one.end - one.begin; };
+  return std::any_of(own.ranges.begin(),
+                     own.ranges.begin() + static_cast<std::ptrdiff_t>(own.count), has);
 }
 
 _Unwind_Reason_Code note_frame(_Unwind_Context* context, void* out) {
@@ -109,6 +131,8 @@ const ToldPlace* told_place(const std::vector<std::uintptr_t>& callers) {
 bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 }  // namespace
+
+void leave_out_frames_of(const void* code) { libraries().add(code); }
 
 std::vector<std::uintptr_t> callers_of_runtime() {
   if (told().now != 0) return {static_cast<std::uintptr_t>(told().now)};

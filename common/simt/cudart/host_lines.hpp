@@ -19,6 +19,9 @@ struct HostLine {
 /// Return addresses of the functions that led to the runtime, the innermost first, and few of them.
 std::vector<std::uintptr_t> callers_of_runtime();
 
+/// The library that this code is of is the runtime's too: to be said once, when it is loaded.
+void leave_out_frames_of(const void* code);
+
 /// The innermost line that is the program's and not of the toolkit's headers.
 HostLine line_of_call(const std::vector<std::uintptr_t>& callers);
 

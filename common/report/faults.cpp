@@ -115,11 +115,13 @@ std::string finding_text(const Hazard& hazard, const TableOptions& options) {
     quoted.add(hazard.call_file, hazard.call_line, who);
     who = "called there";
   }
-  if (hazard.call_line == 0 ||
-      may_touch_memory(source_line(options.source, hazard.file, hazard.line))) {
-    quoted.add(hazard.file, hazard.line, who);
-  }
-  if (!hazard.other_file.empty()) quoted.add(hazard.other_file, hazard.other_line);
+  const bool tells = hazard.call_line == 0 ||
+                     may_touch_memory(source_line(options.source, hazard.file, hazard.line));
+  if (tells) quoted.add(hazard.file, hazard.line, who);
+  // Two threads may race in one line.
+  const bool is_told =
+      tells && hazard.other_file == hazard.file && hazard.other_line == hazard.line;
+  if (!hazard.other_file.empty() && !is_told) quoted.add(hazard.other_file, hazard.other_line);
   const auto [seen, remedy] = parts_of(hazard.message);
   std::string text = head + "\n" + quoted.text();
   text += "  " + wrapped(seen, options, "  ", 2) + "\n";

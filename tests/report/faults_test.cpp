@@ -75,6 +75,18 @@ Hazard race() {
 
 }  // namespace
 
+TEST_CASE("a line in which two threads race is quoted once") {
+  const Sources sources;
+  Row row = wrong();
+  row.hazards.outcome = Outcome::bad;
+  row.hazards.findings = {race()};
+  row.hazards.findings[0].other_line = 2;
+  const std::string text = all_faults({row}, sources.options());
+  const std::size_t first = text.find("    2 |   tile[s] = input[k];");
+  CHECK(first != std::string::npos);
+  CHECK(text.find("    2 |", first + 1) == std::string::npos);
+}
+
 TEST_CASE("a failure shows the lines, what was seen, the smallest shape and the command") {
   const Sources sources;
   Row row = wrong();

@@ -204,6 +204,16 @@ std::vector<Network> miniature_networks() {
           .fully_connected("fc1", 10, false)
           .softmax()
           .build(),
+      // Few images and small maps, all padded: on chip from the first layer on.
+      NetworkBuilder("mini6", {2, 1, 10, 9})
+          .convolution("conv1", 6, 5, {.padding = 2})
+          .pooling("pool1", 2, 2)
+          .convolution("conv2", 9, 3, {.padding = 1})
+          .pooling("pool2", 2, 2)
+          .fully_connected("fc1", 12)
+          .fully_connected("fc2", 5, false)
+          .softmax()
+          .build(),
   };
 }
 

@@ -260,6 +260,7 @@ TEST_CASE("wrong use has CUDA's errors, and says what is wrong", "[simt]") {
   const Outcome outcome = bench.run("./program");
   CHECK(outcome.out == "all right\n");
   CHECK_THAT(outcome.err, contains("a block of 128 threads, but its __launch_bounds__ allow 64"));
+  CHECK_THAT(outcome.err, contains("524304 bytes of local memory per thread, the limit is 524288"));
   CHECK_THAT(outcome.err, contains("cudaIpcGetEventHandle is not in the simulator"));
   CHECK_THAT(outcome.err, contains("error: invalid_copy in cudaMemcpy"));
   CHECK(outcome.status == 3);

@@ -149,6 +149,19 @@ cudaError_t check_shared(Kernel& kernel, const Launching& what) {
   return cudaErrorInvalidValue;
 }
 
+// CUDA's technical specifications, "amount of local memory per thread".
+constexpr std::size_t kMostLocalBytes = 512 << 10;
+
+cudaError_t check_local(Kernel& kernel) {
+  const std::size_t its = kernel.code().local;
+  if (its <= kMostLocalBytes) return cudaSuccess;
+  refuse_launch("local memory", kernel.name.c_str(),
+                "%zu bytes of local memory per thread, the limit is %zu: make its arrays smaller, "
+                "or keep them in global memory",
+                its, kMostLocalBytes);
+  return cudaErrorLaunchOutOfResources;
+}
+
 // Blocks that the GPU holds at a time.
 std::uint64_t most_resident(Kernel& kernel, const Launching& what) {
   const int on_each =
@@ -224,6 +237,7 @@ cudaError_t check_launch(Kernel& kernel, const Launching& what) {
     return cudaErrorNotSupported;
   }
   if (const cudaError_t error = check_shared(kernel, what); error != cudaSuccess) return error;
+  if (const cudaError_t error = check_local(kernel); error != cudaSuccess) return error;
   if (const cudaError_t error = check_cluster(kernel, *function, what); error != cudaSuccess) {
     return error;
   }

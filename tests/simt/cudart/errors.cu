@@ -8,6 +8,11 @@ __global__ void shared(char* out) {
   dynamic[threadIdx.x] = 1;
   out[threadIdx.x] = dynamic[threadIdx.x];
 }
+__global__ void roomy(char* out, int at) {
+  volatile char own[(512 << 10) + 16];
+  own[at] = 1;
+  out[at] = own[threadIdx.x];
+}
 
 int main() {
   nothing<<<1, 1025>>>();
@@ -23,6 +28,8 @@ int main() {
   cudaMalloc(&memory, 1024);
   shared<<<1, 32, 48 * 1024 + 1>>>(memory);
   expect_error(cudaGetLastError(), cudaErrorInvalidValue, __LINE__);
+  roomy<<<1, 1>>>(memory, 0);
+  expect_error(cudaGetLastError(), cudaErrorLaunchOutOfResources, __LINE__);
   const auto attribute = cudaFuncAttributeMaxDynamicSharedMemorySize;
   expect_error(cudaFuncSetAttribute(shared, attribute, 227 * 1024 + 1), cudaErrorInvalidValue,
                __LINE__);

@@ -162,6 +162,21 @@ TEST_CASE("Nothing passes a store, a barrier or a label") {
         "ld.shared.v2.f32; st.global.u32");
 }
 
+TEST_CASE("Loads pass a jump around what only computes") {
+  const auto around = [](const std::string& arm) {
+    return rewritten(kTile, loads({0}) + "setp.lt.f32 %p1, %f0, 0f00000000;\n@%p1 bra past;\n" +
+                                arm + "past:\nld.shared.f32 %f9, [%r1+4];");
+  };
+  CHECK(around("add.f32 %f1, %f2, %f3;\n") == "ld.shared.v2.f32");
+  CHECK(around("ld.global.f32 %f1, [%rd1];\n") == "ld.shared.v2.f32; ld.global.f32");
+  CHECK(around("@%p2 bra inside;\nadd.f32 %f1, %f2, %f3;\ninside:\nadd.f32 %f1, %f1, %f3;\n") ==
+        "ld.shared.v2.f32");
+  // A call in machine code, or something that others may see.
+  CHECK(around("div.rn.f32 %f1, %f2, %f3;\n") == "ld.shared.f32; ld.shared.f32");
+  CHECK(around("st.shared.f32 [%r1+64], %f3;\n") == "ld.shared.f32; st.shared.f32; ld.shared.f32");
+  CHECK(around("bar.sync 0;\n") == "ld.shared.f32; ld.shared.f32");
+}
+
 TEST_CASE("What a register has been loaded with is not loaded again") {
   const std::string again = "ld.global.f32 %f1, [%rd1];\n";
   const std::string ballot = "vote.sync.ballot.b32 %r8, %p1, -1;\n";

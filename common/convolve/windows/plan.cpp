@@ -193,7 +193,7 @@ Cost window_cost(const ConvLayer& layer, const WindowBlock& block) {
         tally.shared_load(tap(kQuad), N * K * (many_taps / kQuad));
         // nvcc reads those that are left at once: two as a pair, three as a quad.
         const int left = static_cast<int>(many_taps % kQuad);
-        if (many_taps == 1 && block.columns == 1) {  // and the taps of two filters together
+        if (many_taps == 1) {  // and the taps of two filters together
           for (const Cells group : groups) {
             tally.shared_load(tap(2), N * (group.size() / 2));
             tally.shared_load(tap(1), N * (group.size() % 2));

@@ -655,6 +655,53 @@ bool may_be(const Instruction& one, std::string_view space) {
   return true;
 }
 
+// Divisions and roots that are a call in machine code.
+bool may_be_call(const Instruction& one) {
+  static const std::set<std::string_view> all = {"div", "rem", "sqrt", "rcp"};
+  if (!all.contains(one.opcode)) return false;
+  return one.has("rn") || one.has("rz") || one.has("rm") || one.has("rp") ||
+         ptx::bytes_of(one.type()) == 8;
+}
+
+// Jumps around steps that touch no shared memory and call nothing, and where they lead: ptxas moves loads of shared memory
+// past them. (Past two ways that meet again, too, which nvcc lays out in many ways: here they stop at those.)
+struct Choices {
+  std::set<std::int32_t> jumps, ends;  // places in the body
+
+  Choices(const ptx::Function& function, const std::set<std::int32_t>& labels) {
+    std::map<std::int32_t, int> jumps_to;
+    struct Jump {
+      std::int32_t from, to;
+    };
+    std::vector<Jump> forward;
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(function.body.size()); ++i) {
+      const Instruction& one = function.body[static_cast<std::size_t>(i)];
+      for (const Operand& operand : one.operands) {
+        if (operand.kind != Operand::Kind::label) continue;
+        const std::int32_t to = function.labels[static_cast<std::size_t>(operand.index)];
+        ++jumps_to[to];
+        if (one.opcode == "bra" && one.guard >= 0 && to > i + 1) forward.push_back({i, to});
+      }
+    }
+    // Those inside others come first.
+    std::stable_sort(forward.begin(), forward.end(),
+                     [](const Jump& a, const Jump& b) { return a.to - a.from < b.to - b.from; });
+    const auto is_passed = [&](std::int32_t place) {
+      const Instruction& one = function.body[static_cast<std::size_t>(place)];
+      return (jumps.contains(place) || !is_fixed(one)) &&
+             (ends.contains(place) || !labels.contains(place)) && one.opcode != "shfl" &&
+             !may_be_call(one) && !((is_load(one) || one.opcode == "st") && may_be(one, "shared"));
+    };
+    for (const Jump& one : forward) {
+      bool are_all = jumps_to[one.to] == 1;
+      for (std::int32_t i = one.from + 1; i < one.to; ++i) are_all = are_all && is_passed(i);
+      if (!are_all) continue;
+      jumps.insert(one.from);
+      ends.insert(one.to);
+    }
+  }
+};
+
 }  // namespace
 
 Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& function,
@@ -670,12 +717,17 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
     products.add(one);
     if (one.opcode == "bra" || one.opcode == "brx" || one.opcode == "call") products.end();
   }
+  const Choices choices(function, labels);
   for (const std::string_view space : {"shared", "global"}) {
     Stretch loads(registers, rewritten, space), stores(registers, rewritten, space);
     for (std::size_t i = 0; i < function.body.size(); ++i) {
       const Instruction& one = function.body[i];
-      const bool is_end = labels.contains(static_cast<std::int32_t>(i)) || is_fixed(one);
-      if (is_end || (one.opcode == "st" && may_be(one, space))) loads.end();
+      const auto place = static_cast<std::int32_t>(i);
+      const bool is_label = labels.contains(place);
+      const bool is_end = is_label || is_fixed(one);
+      const bool is_passed = space == "shared" && (!is_label || choices.ends.contains(place)) &&
+                             (!is_fixed(one) || choices.jumps.contains(place));
+      if ((is_end && !is_passed) || (one.opcode == "st" && may_be(one, space))) loads.end();
       if (is_end || (is_load(one) && may_be(one, space))) stores.end();
       if (!is_mergeable(one, space) || rewritten.contains(&one)) {
         if (one.opcode == "st" && may_be(one, space)) stores.end();

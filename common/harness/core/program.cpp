@@ -85,7 +85,7 @@ void list_variants(const std::vector<AnyStage>& stages, const std::vector<AnyVar
 }
 
 std::vector<Entry> choose_variants(const std::vector<AnyStage>& stages,
-                                   const ProgramOptions& options, ProgramRun& run) {
+                                   const ProgramOptions& options) {
   std::vector<Entry> chosen;
   bool searched = false;
   for (const AnyStage& stage : stages) {
@@ -188,7 +188,7 @@ int run(int argc, const char* const* argv, const ProgramFamily& family,
   require_sense(family, options);
   const DataKind kind = parse_data_kind(options.data);
   run->require_sense(options);
-  std::vector<Entry> entries = choose_variants(stages, options, *run);
+  std::vector<Entry> entries = choose_variants(stages, options);
   const std::uint64_t seed = make_seed(options.seed);
   ProgramWork work = run->choose({options, stages, std::move(entries), seed, backend});
   use_color(options.out.color, stdout);

@@ -129,7 +129,7 @@ lazy programs, which are correct and safe but ignore what the exercise is about;
     text += """
 ## Hunts
 
-Each has one mistake; its mended form is the right one.
+Each has one mistake; its corrected form is the right one.
 
 """
     text += table(head, of_hunts.rows())

@@ -108,7 +108,7 @@ solution.
     text += f"""
 ## Hunts
 
-{len(hunts)} hunts; each fails as it comes, and has all points once it is mended. What finds them:
+{len(hunts)} hunts; each fails as it comes, and has all points once it is fixed. What finds them:
 
 """
     text += markdown(["found by", "hunts"], found.most_common())

@@ -1017,7 +1017,7 @@ TEST_CASE("An access must stay in the variable that its address comes from") {
   REQUIRE(found.size() == 1);
   CHECK(message(found[0], {1, 1, 1}, {32, 1, 1}, [](std::int32_t) { return Line{}; }) ==
         "thread (16,0,0) of block (0,0,0) reads 4 bytes outside tileA (64 bytes), at byte 64. One "
-        "too far: index 16 of 16 elements, 0 to 15. Guard the access, or mend the index.");
+        "too far: index 16 of 16 elements, 0 to 15. Guard the access, or fix the index.");
 }
 
 TEST_CASE("What to do about an access outside an array depends on how far it goes") {
@@ -1028,7 +1028,7 @@ TEST_CASE("What to do about an access outside an array depends on how far it goe
   } cases[] = {
       {{64, 200, 64, 4},
        "",
-       "Guard the access with the array's length, or mend the index: it has 16 elements, and the "
+       "Guard the access with the array's length, or fix the index: it has 16 elements, and the "
        "kernel touches 50."},
       {{64, 68, 64, 4}, "", "One too far: index 16 of 16 elements, 0 to 15. Guard"},
       {{-4, 0, 64, 4}, "", "Index -1 is before the first element"},
@@ -1045,7 +1045,7 @@ TEST_CASE("What to do about an access outside an array depends on how far it goe
       {{32, 40, 32, 4, true},
        "line 57",
        "The launch at line 57 asked for 32 bytes of dynamic shared memory, and this kernel touches "
-       "at least 40: mend its third argument (in bytes), its blocks, or the index."},
+       "at least 40: fix its third argument (in bytes), its blocks, or the index."},
       {{40, 44, 40, 4, true},
        "",
        "One too far: index 10 of 10 elements, 0 to 9. Or the launch asked for 40 bytes of dynamic "

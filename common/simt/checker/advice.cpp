@@ -333,9 +333,9 @@ std::string advice(const Outside& outside, const std::string& maker) {
     if (outside.end > outside.size && elements > 0) {
       return "Beyond both ends: the kernel touches " + first + " to " +
              std::to_string((outside.end - 1) / element) + " of the elements 0 to " +
-             std::to_string(elements - 1) + ". Guard the access at both, or mend the index.";
+             std::to_string(elements - 1) + ". Guard the access at both, or fix the index.";
     }
-    return "Index " + first + " is before the first element: guard the access, or mend the index.";
+    return "Index " + first + " is before the first element: guard the access, or fix the index.";
   }
   const bool is_one_too_far = outside.end == (elements + 1) * element;
   const std::string one_too_far = "One too far: index " + all + " of " + all + " elements, 0 to " +
@@ -353,7 +353,7 @@ std::string advice(const Outside& outside, const std::string& maker) {
     }
     return is_one_too_far && elements > 0
                ? one_too_far + "Or t" + asked + ": its third argument."
-               : "T" + asked + ": mend its third argument (in bytes), its blocks, or the index.";
+               : "T" + asked + ": fix its third argument (in bytes), its blocks, or the index.";
   }
   // Memory that a call asked for in bytes; a declaration is in elements.
   if (outside.is_in_elements() && !maker.empty()) {
@@ -361,9 +361,9 @@ std::string advice(const Outside& outside, const std::string& maker) {
            std::to_string(outside.size) + " bytes, which are " + all + " elements of " +
            std::to_string(element) + " bytes, and " + used + " are used: sizeof is missing.";
   }
-  if (is_one_too_far) return one_too_far + "Guard the access, or mend the index.";
+  if (is_one_too_far) return one_too_far + "Guard the access, or fix the index.";
   if (element == 1) return advice(Hazard::out_of_bounds);
-  return "Guard the access with the array's length, or mend the index: it has " + all +
+  return "Guard the access with the array's length, or fix the index: it has " + all +
          (elements == 1 ? " element" : " elements") + ", and the kernel touches " + used + ".";
 }
 

@@ -10,7 +10,7 @@ Extent = Tuple[int, int, int]
 
 
 class Error(Exception):
-    """Something that the caller has to mend; its text is one line that says how."""
+    """Something that the caller has to fix; its text is one line that says how."""
 
 
 class FindingsError(Error, AssertionError):

@@ -247,8 +247,11 @@ ConvLayer ConvLayer::with_batch(std::int64_t images) const {
   return ConvLayer(shape);
 }
 
-std::string refusal_of_sparse(const ConvLayer& layer) {
-  if (layer.groups() > 1) return "it takes one group only";
+std::string refusal_of_groups(const ConvLayer& layer) {
+  return layer.groups() > 1 ? "it takes one group only" : "";
+}
+
+std::string refusal_of_dilation(const ConvLayer& layer) {
   return layer.dilation_h() > 1 || layer.dilation_w() > 1 ? "it takes no dilation" : "";
 }
 

@@ -113,8 +113,9 @@ class ConvLayer {
   int Q_ = 0;
 };
 
-/// Why a layer with groups or dilation is not for whoever knows of neither, as the end of a sentence; empty: it has none.
-std::string refusal_of_sparse(const ConvLayer& layer);
+/// Why a layer is not for whoever knows of no groups, or of no dilation, as the end of a sentence; empty: it has none.
+std::string refusal_of_groups(const ConvLayer& layer);
+std::string refusal_of_dilation(const ConvLayer& layer);
 
 /// A short name, the same for the same layer and different for different ones. It is cuConv's own:
 /// size - batch - filter size - filters - channels, "7-1-3-384-192". What is not square is

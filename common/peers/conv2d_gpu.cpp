@@ -21,7 +21,8 @@ Conv2dVariant cudnn_peer(const std::string& name, const std::string& file,
   peer.description = description;
   peer.role = Role::peer;
   peer.demand = demand;
-  peer.takes_groups_and_dilation = true;
+  peer.takes_groups = true;
+  peer.takes_dilation = true;
 #ifdef HALO_HAVE_CUDNN
   use(peer);
 #else

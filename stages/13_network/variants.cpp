@@ -59,7 +59,7 @@ ConvLayer across_images(const ConvLayer& layer) {
 
 Conv2dVariant across_images(const Conv2dVariant& of_pixels, const std::string& name) {
   Conv2dVariant variant = of_pixels;
-  variant.takes_groups_and_dilation = false;  // a layer of pixels has neither
+  variant.takes_groups = variant.takes_dilation = false;  // a layer of pixels has neither
   variant.name = name;
   variant.description =
       "fully connected: images as the pixels of one map, by stage 08's or 09's kernel";

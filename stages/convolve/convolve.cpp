@@ -37,7 +37,8 @@ Conv2dVariant variant(Products products, Epilogue epilogue, Choice choice_by) {
   if (products == Products::split_tf32) variant.description += "; those on tensor cores too";
   if (choice_by == Choice::measured) variant.description += "; else measured at first use";
   variant.plans = true;
-  variant.takes_groups_and_dilation = true;
+  variant.takes_groups = true;
+  variant.takes_dilation = true;
   variant.prepare = [chosen_for, name = variant.name](const ConvLayer& layer) {
     const Conv2dVariant* const one = chosen_for(layer);
     Prepared<ConvLayer> made;

@@ -1178,7 +1178,8 @@ TEST_CASE("layer: groups must divide channels and filters, and a dilated filter 
         "the filter is larger than the input: 5 rows, the input has 4");
   CHECK(layer_refusal({.H = 4, .W = 9, .R = 3, .S = 3, .dilation_w = 0}) ==
         "a layer's dilation across must be at least 1, got 0");
-  CHECK(conv::refusal_of_sparse(conv::parse_label("9-1-3-4-4-g2")) == "it takes one group only");
-  CHECK(conv::refusal_of_sparse(conv::parse_label("9-1-3-4-4-d1x2")) == "it takes no dilation");
-  CHECK(conv::refusal_of_sparse(conv::parse_label("9-1-3-4-4-s2")).empty());
+  CHECK(conv::refusal_of_groups(conv::parse_label("9-1-3-4-4-g2")) == "it takes one group only");
+  CHECK(conv::refusal_of_groups(conv::parse_label("9-1-3-4-4-d1x2")).empty());
+  CHECK(conv::refusal_of_dilation(conv::parse_label("9-1-3-4-4-d1x2")) == "it takes no dilation");
+  CHECK(conv::refusal_of_dilation(conv::parse_label("9-1-3-4-4-g2")).empty());
 }

@@ -19,6 +19,12 @@ TEST_CASE("pointwise: a layer takes the largest tile that still gives each SM a 
   CHECK(refuses(conv::parse_label("5-1-1-4-768"), first, h200).empty());
   CHECK(refuses(conv::parse_label("5-1-1-4-769"), first, h200) ==
         "the taps of 16 filters must fit into 48 KB of shared memory: 768 channels");
+  // Of a group.
+  CHECK(blocks_of(conv::parse_label("7-32-1-240-960-g3"), first) ==
+        3 * blocks_of(conv::parse_label("7-32-1-80-320"), first));
+  CHECK(refuses(conv::parse_label("5-1-1-8-1536-g2"), first, h200).empty());
+  CHECK(refuses(conv::parse_label("5-1-1-8-1538-g2"), first, h200) ==
+        "the taps of 16 filters must fit into 48 KB of shared memory: 768 channels");
   CHECK(refuses(conv::parse_label("5-1-3-4-8"), first, h200) ==
         "it is made for 1 x 1 filters with stride 1 and no padding");
 }

@@ -10,5 +10,5 @@ TEST_CASE("pointwise: trials of each tile reach all lines, and traffic is as pre
   tiles.name = "pointwise";
   tiles.variants = convolve::pointwise_of_each_tile();
   test::require_trials_of_all_lines(tiles, "common/convolve/pointwise/");
-  test::require_traffic(tiles);
+  test::require_traffic(tiles, {conv::parse_label("9x14-2-1-210-15-g3")});
 }

@@ -119,6 +119,33 @@ TEST_CASE("winograd: in three kernels, strides are phases, as many channels more
   }
 }
 
+TEST_CASE("winograd: in three kernels, a group has its own products") {
+  // 13 x 13 outputs are 4 x 4 tiles. 36 products of 192 channels and filters for each of two groups.
+  const ApartPlan plan = plan_winograd_apart(layer("13-32-3-384-384-g2"), h200());
+  REQUIRE(plan.refusal.empty());
+  CHECK(plan.division.channels == 384);
+  CHECK(plan.division.group_channels == 192);
+  CHECK(plan.division.group_filters == 192);
+  CHECK(plan.division.filter_pitch == 192);
+  CHECK(plan.packed_floats == 36 * 384 * 192);
+  CHECK(plan.workspace_floats == 36 * (384 + 384) * 512);
+  const LaunchWork work = work_of(layer("13-32-3-384-384-g2"), plan);
+  CHECK(work.launches == 3);
+  CHECK(work.steps == 6);
+  const LaunchWork half = work_of(
+      layer("13-32-3-192-192"),
+      plan_winograd_apart(layer("13-32-3-192-192"), h200(), kMostTemporaries, plan.division.block));
+  CHECK(work.blocks == 2 * half.blocks);
+  // Strides: four phases of three channels; two filters are filled up to four.
+  const ApartPlan strided = plan_winograd_apart(layer("13-1-5-4-6-s2-g2"), h200());
+  CHECK(strided.division.channels == 24);
+  CHECK(strided.division.group_channels == 12);
+  CHECK(strided.packed_floats == 36 * 24 * 4);
+  CHECK(plan_winograd_apart(layer("9-1-3-1820-1820-g1820"), h200()).refusal.empty());
+  CHECK(plan_winograd_apart(layer("9-1-3-1821-1821-g1821"), h200()).refusal ==
+        "it takes at most 1820 groups");
+}
+
 TEST_CASE("winograd: blocks of the products as large as filters, tiles and SMs allow") {
   const auto block = [](const char* label, const gpus::GpuLimits& gpu = h200()) {
     const ApartPlan plan = plan_winograd_apart(layer(label), gpu);

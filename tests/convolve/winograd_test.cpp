@@ -22,9 +22,21 @@ Conv2dStage of(std::vector<Conv2dVariant> variants) {
 }
 
 // For Winograd's method in three kernels: 3, 4 and 5 taps of each phase, taps that some phases do not have, ghost
-// cells, strides that differ.
+// cells, strides that differ, and groups.
 std::vector<conv::ConvLayer> strided_layers() {
   return {
+      conv::ConvLayer({.N = 2,
+                       .C = 12,
+                       .H = 19,
+                       .W = 26,
+                       .K = 105,
+                       .R = 5,
+                       .S = 5,
+                       .stride_h = 2,
+                       .stride_w = 2,
+                       .padding_h = 2,
+                       .padding_w = 1,
+                       .groups = 3}),
       conv::ConvLayer({.N = 2,
                        .C = 9,
                        .H = 19,
@@ -120,7 +132,8 @@ TEST_CASE("winograd: in three kernels, every block is right and as predicted", "
       searched,
       {conv::ConvLayer(
            {.C = 35, .H = 9, .W = 14, .K = 66, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}),
-       conv::ConvLayer({.N = 2, .C = 5, .H = 11, .W = 12, .K = 33, .R = 4, .S = 4})});
+       conv::ConvLayer({.N = 2, .C = 5, .H = 11, .W = 12, .K = 33, .R = 4, .S = 4}),
+       conv::parse_label("9x14-1-3-140-70-g2")});
 }
 
 TEST_CASE("winograd: in three kernels, slice by slice", "[all]") {

@@ -21,7 +21,8 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
   v.name = name;
   v.source = "common/convolve/grouped/grouped.cu";
   v.description = description;
-  v.takes_groups_and_dilation = true;
+  v.takes_groups = true;
+  v.takes_dilation = true;
   v.can_overlap = true;
   v.adds_bias = true;
   v.plans = true;

@@ -79,7 +79,8 @@ Conv2dVariant plain_parts(const PlainVariant& plain_of) {
   v.name = "plain_parts";
   v.source = "common/convolve/plain_parts/plain_parts.cu";
   v.description = "tuned: groups one after the other, dilation as more and smaller images";
-  v.takes_groups_and_dilation = true;
+  v.takes_groups = true;
+  v.takes_dilation = true;
   // The plain layer's kernel may be a transform.
   v.demand = conv::Demand::transformed;
   v.plans = true;

@@ -43,7 +43,7 @@ PlainAxis plain_axis(int cells, int taps, int outputs, int stride, int padding, 
 
 PartsPlan plan_parts(const ConvLayer& layer) {
   PartsPlan plan;
-  if (conv::refusal_of_sparse(layer).empty()) {
+  if (conv::refusal_of_groups(layer).empty() && conv::refusal_of_dilation(layer).empty()) {
     plan.refusal = "it is made for layers with groups or dilation";
     return plan;
   }

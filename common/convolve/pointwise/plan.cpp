@@ -22,7 +22,7 @@ std::int64_t blocks_of_images(const ConvLayer& layer, const PointwiseTile& tile)
 }
 
 std::int64_t rows_of_filters(const ConvLayer& layer, const PointwiseTile& tile) {
-  return pieces(layer.K(), tile.block_filters());
+  return pieces(layer.K() / layer.groups(), tile.block_filters());
 }
 
 }  // namespace
@@ -45,19 +45,20 @@ std::string refuses(const ConvLayer& layer, const PointwiseTile& tile, const gpu
       layer.padding_h() != 0 || layer.padding_w() != 0) {
     return "it is made for 1 x 1 filters with stride 1 and no padding";
   }
-  if (std::int64_t{layer.C()} * tile.block_filters() * 4 > kSharedBytes) {
+  if (std::int64_t{layer.filter_channels()} * tile.block_filters() * 4 > kSharedBytes) {
     return "the taps of " + std::to_string(tile.block_filters()) +
            " filters must fit into 48 KB of shared memory: " +
            std::to_string(kSharedBytes / 4 / tile.block_filters()) + " channels";
   }
-  if (rows_of_filters(layer, tile) > kMostGridRows || blocks_of_images(layer, tile) > kMostBlocks) {
-    return "it has more filters or images than a grid has rows or blocks";
+  if (rows_of_filters(layer, tile) > kMostGridRows || layer.groups() > kMostGridRows ||
+      blocks_of_images(layer, tile) > kMostBlocks) {
+    return "it has more filters, groups or images than a grid has rows or blocks";
   }
   return {};
 }
 
 std::int64_t blocks_of(const ConvLayer& layer, const PointwiseTile& tile) {
-  return blocks_of_images(layer, tile) * rows_of_filters(layer, tile);
+  return blocks_of_images(layer, tile) * rows_of_filters(layer, tile) * layer.groups();
 }
 
 PointwiseTile plan_pointwise(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
@@ -70,7 +71,9 @@ PointwiseTile plan_pointwise(const ConvLayer& layer, const gpus::GpuLimits& gpu)
 
 Cost pointwise_cost(const ConvLayer& layer, const PointwiseTile& tile) {
   constexpr int kQuad = 4;
-  const std::int64_t images = layer.N(), channels = layer.C(), filters = layer.K();
+  // Of a group: as if each group were an image of its own.
+  const std::int64_t images = std::int64_t{layer.N()} * layer.groups();
+  const std::int64_t channels = layer.filter_channels(), filters = layer.K() / layer.groups();
   const Cells map{0, std::int64_t{layer.P()} * layer.Q()};
   const std::int64_t along = map.pieces(tile.block_pixels()).count();
   const std::int64_t groups = Cells{0, filters}.pieces(tile.block_filters()).count();
@@ -84,7 +87,7 @@ Cost pointwise_cost(const ConvLayer& layer, const PointwiseTile& tile) {
   for (const Cells warp : quads_of_block.pieces(kWarpSize)) {
     tally.load(wide_lanes(kQuad, warp,
                           [&](std::int64_t i) {
-                            return i / quads_of_channel * packed_pitch(layer.K()) +
+                            return i / quads_of_channel * packed_pitch(static_cast<int>(filters)) +
                                    i % quads_of_channel * kQuad;
                           }),
                blocks);
@@ -108,10 +111,7 @@ Cost pointwise_cost(const ConvLayer& layer, const PointwiseTile& tile) {
 Cost pointwise_bias_cost(const ConvLayer& layer, const PointwiseTile& tile) {
   Tally tally;
   // Each warp its filters', one after the other.
-  const std::int64_t pixels = std::int64_t{layer.P()} * layer.Q();
-  const std::int64_t blocks = layer.N() * Cells{0, pixels}.pieces(tile.block_pixels()).count() *
-                              Cells{0, layer.K()}.pieces(tile.block_filters()).count();
-  tally.load(one(0), blocks * kPointwiseWarps * tile.filters);
+  tally.load(one(0), blocks_of(layer, tile) * kPointwiseWarps * tile.filters);
   return tally.cost();
 }
 

@@ -7,7 +7,7 @@
 namespace halo::convolve {
 
 // In pointwise.cu.
-int pointwise(const LayerCall& call, const PointwiseTile& tile);
+int pointwise(const LayerCall& call, const PointwiseTile& tile, int groups);
 
 namespace {
 
@@ -32,6 +32,7 @@ Conv2dVariant variant_of(const std::string& name, TileOf tile_of) {
   v.name = name;
   v.source = "common/convolve/pointwise/pointwise.cu";
   v.description = "tuned: 1 x 1 filters, several pixels and filters per thread, sums in registers";
+  v.takes_groups = true;
   v.can_overlap = true;
   v.adds_bias = true;
   const auto plan_on = [tile_of](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
@@ -41,12 +42,23 @@ Conv2dVariant variant_of(const std::string& name, TileOf tile_of) {
   v.prepare =
       planned(plan_on, [](const ConvLayer& layer, const Plan& plan, Prepared<ConvLayer>& made) {
         const PointwiseTile tile = plan.tile;
-        const int pitch = packed_pitch(layer.K());
+        const int groups = layer.groups();
+        LayerNumbers numbers = numbers_of(layer);  // of a group
+        numbers.C /= groups, numbers.K /= groups;
+        const int pitch = packed_pitch(numbers.K);
         made.packed_floats = std::int64_t{layer.C()} * pitch;
-        made.pack = [numbers = numbers_of(layer), pitch](const float* filters, float* packed) {
-          return pack_filters(filters, packed, numbers, numbers.C, pitch, 1ll * numbers.C * pitch);
+        made.pack = [numbers, pitch, groups](const float* filters, float* packed) {
+          const std::int64_t floats = std::int64_t{numbers.C} * pitch;
+          int failed = 0;
+          for (int group = 0; group < groups && failed == 0; ++group) {
+            failed = pack_filters(filters, packed, numbers, numbers.C, pitch, floats);
+            filters += std::int64_t{numbers.K} * numbers.C, packed += floats;
+          }
+          return failed;
         };
-        made.launch = [tile](const Conv2dCall& c) { return pointwise(kernel_call(c), tile); };
+        made.launch = [tile, groups](const Conv2dCall& c) {
+          return pointwise(kernel_call(c), tile, groups);
+        };
         made.cost = [layer, tile] { return pointwise_cost(layer, tile); };
         made.bias_cost = [layer, tile] { return pointwise_bias_cost(layer, tile); };
         made.detail = [tile, blocks = blocks_of(layer, tile)] {
@@ -85,8 +97,8 @@ std::vector<Contender> pointwise_contenders() {
                        LaunchWork work;
                        work.blocks = static_cast<double>(blocks_of(layer, tile));
                        work.resident = kResident;
-                       work.steps = layer.C();
-                       work.megabytes = 4e-6 * (work.blocks * layer.C() *
+                       work.steps = layer.filter_channels();
+                       work.megabytes = 4e-6 * (work.blocks * work.steps *
                                                     (tile.block_pixels() + tile.block_filters()) +
                                                 static_cast<double>(layer.output_size()));
                        return work;

@@ -1,6 +1,7 @@
 // A layer of 1 x 1 filters in registers.
 //
-// Computes   output[n][k][p][q] = sum over c of filters[k][c] * input[n][c][p][q]; a bias and ReLU may follow.
+// Computes   output[n][k][p][q] = sum over c of filters[k][c] * input[n][c][p][q]; a bias and ReLU may follow. With
+//            groups each by itself.
 // How        a thread has several pixels and several filters, so a cell, once in a register, serves all those
 //            filters, and a tap all those pixels. The filters of a block wait in shared memory; the cells do
 //            not: neighbours along the map are neighbours in memory, so each channel's come straight into
@@ -18,14 +19,15 @@
 namespace halo::convolve {
 
 // Preconditions: blockDim.x = kPointwiseThreads; gridDim.x = images * blocks along a map; gridDim.y *
-// kTileFilters >= K; dynamic shared memory holds C * kTileFilters floats; packed is 16-byte aligned.
+// kTileFilters >= K; gridDim.z = groups, of which C and K are one's; dynamic shared memory holds C * kTileFilters
+// floats; packed is 16-byte aligned.
 template <int kPixels, int kFilters, int kGroups>
 __global__ void __launch_bounds__(kPointwiseThreads)
-    pointwise_kernel(const float* input,                // [N][C][pixels]
-                     const float* __restrict__ packed,  // [C][pitch]
-                     float* output,                     // [N][K][pixels]
+    pointwise_kernel(const float* input,                // [N][groups][C][pixels]
+                     const float* __restrict__ packed,  // [groups][C][pitch]
+                     float* output,                     // [N][groups][K][pixels]
                      int C, int K, int pitch, int pixels, Divisor blocks_of_map,
-                     const float* __restrict__ bias,  // [K], or null
+                     const float* __restrict__ bias,  // [groups][K], or null
                      bool relu) {
   constexpr int kTileFilters = kFilters * kGroups;
   constexpr int kTilePixels = kWarpSize * kPixels * (kPointwiseWarps / kGroups);
@@ -39,7 +41,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   // small layers took a fifth to a third longer.
   const int first_filter = blockIdx.y * kTileFilters;
   for (int i = threadIdx.x; i < C * kQuads; i += kPointwiseThreads) {
-    const long long row = (long long)(i / kQuads) * pitch;
+    const long long row = (long long)(blockIdx.z * C + i / kQuads) * pitch;
     __pipeline_memcpy_async(taps + i, packed + row + first_filter + i % kQuads * 4, 16);
   }
   __pipeline_commit();
@@ -50,7 +52,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   if (bias != nullptr) {
 #pragma unroll
     for (int k = 0; k < kFilters; ++k) {
-      const float own_bias = bias[min(own_filter + k, K - 1)];
+      const float own_bias = bias[blockIdx.z * K + min(own_filter + k, K - 1)];
 #pragma unroll
       for (float& sum : sums[k]) sum = own_bias;
     }
@@ -59,13 +61,14 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   cudaGridDependencySynchronize();
 
   const int image = static_cast<int>(blockIdx.x) / blocks_of_map;
+  const long long group = image * gridDim.z + blockIdx.z;  // of all images
   const int first_pixel = static_cast<int>(blockIdx.x) % blocks_of_map * kTilePixels +
                           warp / kGroups * (kWarpSize * kPixels) + threadIdx.x % kWarpSize;
   // A pixel beyond the map reads the last one's cells: that is cheaper than a check at each load.
   const float* cell[kPixels];
 #pragma unroll
   for (int v = 0; v < kPixels; ++v) {
-    cell[v] = input + (long long)image * C * pixels + min(first_pixel + kWarpSize * v, pixels - 1);
+    cell[v] = input + group * C * pixels + min(first_pixel + kWarpSize * v, pixels - 1);
   }
   float next[kAhead][kPixels];
   const auto fetch = [&](int first_channel) {
@@ -107,7 +110,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
     }
   }
 
-  float* const to = output + ((long long)image * K + own_filter) * pixels + first_pixel;
+  float* const to = output + (group * K + own_filter) * pixels + first_pixel;
 #pragma unroll
   for (int i = 0; i < kFilters * kPixels; ++i) {
     const int k = i / kPixels, v = i % kPixels;
@@ -119,27 +122,26 @@ __global__ void __launch_bounds__(kPointwiseThreads)
 }
 
 template <class Tile>
-static int launch(const LayerCall& call, const PointwiseTile& tile, Tile kernel) {
+static int launch(const LayerCall& call, const PointwiseTile& tile, int groups, Tile kernel) {
   const LayerNumbers& layer = call.layer;
-  const int pixels = layer.H * layer.W;
+  const int pixels = layer.H * layer.W, C = layer.C / groups, K = layer.K / groups;
   const Divisor blocks_of_map = (pixels - 1) / tile.block_pixels() + 1;
-  return launch_overlapping(call.overlaps, kernel,
-                            dim3(layer.N * blocks_of_map, (layer.K - 1) / tile.block_filters() + 1),
-                            kPointwiseThreads, layer.C * tile.block_filters() * sizeof(float),
-                            static_cast<cudaStream_t>(call.stream), call.input, call.packed,
-                            call.output, layer.C, layer.K, packed_pitch(layer.K), pixels,
-                            blocks_of_map, call.bias, call.relu);
+  return launch_overlapping(
+      call.overlaps, kernel,
+      dim3(layer.N * blocks_of_map, (K - 1) / tile.block_filters() + 1, groups), kPointwiseThreads,
+      C * tile.block_filters() * sizeof(float), static_cast<cudaStream_t>(call.stream), call.input,
+      call.packed, call.output, C, K, packed_pitch(K), pixels, blocks_of_map, call.bias, call.relu);
 }
 
-int pointwise(const LayerCall& call, const PointwiseTile& tile) {
+int pointwise(const LayerCall& call, const PointwiseTile& tile, int groups) {
   // clang-format off
   switch (tile.pixels * 1000 + tile.filters * 10 + tile.groups) {
-    case 1044: return launch(call, tile, pointwise_kernel<1, 4, 4>);
-    case 1084: return launch(call, tile, pointwise_kernel<1, 8, 4>);
-    case 1162: return launch(call, tile, pointwise_kernel<1, 16, 2>);
-    case 2322: return launch(call, tile, pointwise_kernel<2, 32, 2>);
-    case 4081: return launch(call, tile, pointwise_kernel<4, 8, 1>);
-    case 4161: return launch(call, tile, pointwise_kernel<4, 16, 1>);
+    case 1044: return launch(call, tile, groups, pointwise_kernel<1, 4, 4>);
+    case 1084: return launch(call, tile, groups, pointwise_kernel<1, 8, 4>);
+    case 1162: return launch(call, tile, groups, pointwise_kernel<1, 16, 2>);
+    case 2322: return launch(call, tile, groups, pointwise_kernel<2, 32, 2>);
+    case 4081: return launch(call, tile, groups, pointwise_kernel<4, 8, 1>);
+    case 4161: return launch(call, tile, groups, pointwise_kernel<4, 16, 1>);
     default: return cudaErrorInvalidConfiguration;
   }
   // clang-format on

@@ -20,6 +20,7 @@ class ApartWalk {
         cells_(shape_.cells()),
         frequencies_(shape_.frequencies()),
         pitch_(division.tile_pitch),
+        matrices_(frequencies_ * layer.groups()),
         tile_blocks_(quotient_up(pitch_, kThreads)) {}
 
   // A lane a tile: the cells of its patch that exist, of all channels and phases, and its frequencies.
@@ -50,11 +51,11 @@ class ApartWalk {
   // Blocks of filters and tiles, and for each chunk what its threads bring, four floats each; then each lane reads eight
   // or four filters and as many tiles for every channel of the chunk.
   void products(Tally& tally) const {
-    const std::int64_t C = division_.channels, K = layer_.K();
+    const std::int64_t C = division_.group_channels.value, K = division_.group_filters;
     const ApartBlock& block = kApartBlocks[division_.block];
     const std::int64_t filters = block.filters, columns = block.tiles, threads = block.threads();
     const std::int64_t groups = quotient_up(K, filters), tiles = quotient_up(pitch_, columns);
-    const std::int64_t blocks = groups * tiles * frequencies_;
+    const std::int64_t blocks = groups * tiles * matrices_;
     const std::int64_t chunks = quotient_up(C, kApartChannels);
     tally.launch(blocks, threads, block.shared_bytes());
     tally.barriers(blocks * chunks);
@@ -77,7 +78,7 @@ class ApartWalk {
                                    const std::int64_t k = first + filter(l) + i, at = t + tile(l);
                                    return k < K && at < pitch_ ? k * pitch_ + at : kNoCell;
                                  }),
-                      every(K * pitch_, frequencies_));
+                      every(K * pitch_, matrices_));
         }
       }
     }
@@ -110,11 +111,11 @@ class ApartWalk {
   }
 
  private:
-  // Rows of a matrix of one frequency, [C][pitch]: pieces of `width` columns, each for `readers` blocks. A warp brings 32 / (width /
+  // Rows of a matrix of one frequency and group, [C][pitch]: pieces of `width` columns, each for `readers` blocks. A warp brings 32 / (width /
   // 4) neighbouring rows; those that do not exist are zeros on chip, and no read.
   void rows(Tally& tally, std::int64_t width, std::int64_t pitch, std::int64_t pieces,
             std::int64_t readers) const {
-    const std::int64_t C = division_.channels, in_row = width / kQuad;
+    const std::int64_t C = division_.group_channels.value, in_row = width / kQuad;
     for (std::int64_t piece = 0; piece < pieces; ++piece) {
       for (std::int64_t c = 0; c < quotient_up(C, kApartChannels) * kApartChannels;
            c += kWarpSize / in_row) {
@@ -123,8 +124,8 @@ class ApartWalk {
           const std::int64_t channel = c + l / in_row;
           return channel < C && column < pitch ? channel * pitch + column : kNoCell;
         });
-        tally.load(from, Times(readers) * every(C * pitch, frequencies_));
-        tally.shared_store(quads({0, kWarpSize * kQuad}), readers * frequencies_);
+        tally.load(from, Times(readers) * every(C * pitch, matrices_));
+        tally.shared_store(quads({0, kWarpSize * kQuad}), readers * matrices_);
       }
     }
   }
@@ -150,6 +151,7 @@ class ApartWalk {
   std::int64_t cells_;
   std::int64_t frequencies_;
   std::int64_t pitch_;
+  std::int64_t matrices_;  // of frequencies and groups
   std::int64_t tile_blocks_;
 };
 

@@ -81,11 +81,13 @@ constexpr int kBestBlock = -1, kMostOutputs = 0;
 struct ApartDivision {
   int shape;                         // of kApartShapes
   int channels;                      // C * phases
+  Divisor group_channels;            // of those, of a group of the layer
+  int group_filters;                 // K of a group
   Divisor phases, phases_across;     // of a channel: stride_h * stride_w, stride_w
   Divisor tiles_down, tiles_across;  // of an image
   int images;        // that are computed together: a slice; the last one may have fewer
   int tile_pitch;    // the tiles of a slice, rounded up to whole pieces of 16 bytes
-  int filter_pitch;  // the filters, likewise
+  int filter_pitch;  // the filters of a group, likewise
   int block;         // of kApartBlocks
 };
 

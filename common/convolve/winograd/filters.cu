@@ -61,9 +61,9 @@ int pack_winograd(const float* filters, float* packed, const LayerNumbers& layer
 }
 
 // Preconditions: blockDim = 32 threads; gridDim.x = division.channels * warps of filter_pitch. Filters that fill up
-// the last piece are zeros, and so are taps that a phase does not have.
+// the last piece are zeros, and so are taps that a phase does not have. A channel meets the filters of its group.
 template <int kShape>
-__global__ void pack_apart_kernel(const float* filters,  // [K][C][R][S]
+__global__ void pack_apart_kernel(const float* filters,  // [K][C of a group][R][S]
                                   float* packed,         // [kFrequencies][channels][filter_pitch]
                                   LayerNumbers layer, ApartDivision division) {
   using W = Apart<kShape>;
@@ -71,11 +71,15 @@ __global__ void pack_apart_kernel(const float* filters,  // [K][C][R][S]
   const int k = blockIdx.x % warps * kWarpSize + threadIdx.x;
   const int channel = blockIdx.x / warps;  // of a phase
   if (k >= division.filter_pitch) return;
-  const int c = channel / division.phases, phase = channel % division.phases;
+  const int group = channel / division.group_channels;
+  const int in_group = channel - group * division.group_channels.value;
+  const int c = in_group / division.phases, phase = in_group % division.phases;
+  const int C = division.group_channels.value / division.phases;
   const int first_r = phase / division.phases_across, first_s = phase % division.phases_across;
-  const float* const taps = filters + (static_cast<long long>(k) * layer.C + c) * layer.R * layer.S;
+  const long long filter = static_cast<long long>(group) * division.group_filters + k;
+  const float* const taps = filters + (filter * C + c) * layer.R * layer.S;
   float half[W::kCells][W::kTaps] = {};  // G g
-  for (int tap = 0; k < layer.K && tap < W::kTaps * W::kTaps; ++tap) {
+  for (int tap = 0; k < division.group_filters && tap < W::kTaps * W::kTaps; ++tap) {
     const int r = tap / W::kTaps * layer.stride_h + first_r;
     const int s = tap % W::kTaps * layer.stride_w + first_s;
     const float g = r < layer.R && s < layer.S ? taps[r * layer.S + s] : 0.0f;

@@ -18,7 +18,7 @@ std::int64_t blocks_of(const ApartBlock& block, std::int64_t filters, std::int64
 
 // Of the blocks that the GPU has room for the one with which least is multiplied, where what fills blocks up is multiplied
 // as well. Half the size costs 3 % of the speed; and a GPU wants some blocks for each of its SMs, or the smallest ones.
-int apart_block(std::int64_t filters, std::int64_t tiles, std::int64_t frequencies,
+int apart_block(std::int64_t filters, std::int64_t tiles, std::int64_t matrices,
                 const gpus::GpuLimits& gpu) {
   constexpr double kHalf = 1.03;
   const std::int64_t enough = std::int64_t{4} * gpu.sms;
@@ -29,7 +29,7 @@ int apart_block(std::int64_t filters, std::int64_t tiles, std::int64_t frequenci
     const ApartBlock& block = kApartBlocks[i];
     const std::int64_t blocks = blocks_of(block, filters, tiles);
     if (i < kSmallest &&
-        (blocks * frequencies < enough || block.shared_bytes() > gpu.shared_per_block)) {
+        (blocks * matrices < enough || block.shared_bytes() > gpu.shared_per_block)) {
       continue;
     }
     const double work = factor * static_cast<double>(blocks * block.filters * block.tiles);
@@ -170,12 +170,19 @@ ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimit
   }
   const ApartShape& s = *found;
   d.shape = static_cast<int>(found - kApartShapes);
+  constexpr int kMostMatrices = 65'535;  // a grid has no more rows
+  if (layer.groups() > kMostMatrices / s.frequencies()) {
+    plan.refusal =
+        "it takes at most " + std::to_string(kMostMatrices / s.frequencies()) + " groups";
+    return plan;
+  }
   const std::int64_t phases = std::int64_t{layer.stride_h()} * layer.stride_w();
   const std::int64_t channels = layer.C() * phases;
+  d.group_filters = layer.K() / layer.groups();
   const auto in_fours = [](std::int64_t number) { return rounded_up(number, 4); };
   d.tiles_down = static_cast<int>(quotient_up(layer.P(), s.outputs));
   d.tiles_across = static_cast<int>(quotient_up(layer.Q(), s.outputs));
-  d.filter_pitch = static_cast<int>(in_fours(layer.K()));
+  d.filter_pitch = static_cast<int>(in_fours(d.group_filters));
   plan.packed_floats = s.frequencies() * channels * d.filter_pitch;
   if (plan.packed_floats > conv::kMaxLength) {
     plan.refusal = "its transformed filters are " + std::to_string(plan.packed_floats) +
@@ -183,6 +190,7 @@ ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimit
     return plan;
   }
   d.channels = static_cast<int>(channels);
+  d.group_channels = d.channels / layer.groups();
   d.phases = static_cast<int>(phases);
   d.phases_across = layer.stride_w();
   const std::int64_t tiles = std::int64_t{d.tiles_down} * d.tiles_across;
@@ -197,8 +205,9 @@ ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimit
   d.images = slices.images;
   d.tile_pitch = static_cast<int>(in_fours(d.images * tiles));
   plan.workspace_floats = slices.floats;
-  d.block =
-      block == kBestBlock ? apart_block(layer.K(), d.tile_pitch, s.frequencies(), gpu) : block;
+  d.block = block == kBestBlock
+                ? apart_block(d.group_filters, d.tile_pitch, s.frequencies() * layer.groups(), gpu)
+                : block;
   if (const int bytes = kApartBlocks[d.block].shared_bytes(); bytes > gpu.shared_per_block) {
     plan.refusal = no_room(bytes, gpu);
   }
@@ -231,10 +240,10 @@ LaunchWork work_of(const conv::ConvLayer& layer, const ApartPlan& plan) {
   LaunchWork work;
   work.launches = static_cast<int>(3 * slices);
   const ApartBlock& block = kApartBlocks[d.block];
-  work.blocks = static_cast<double>(slices * blocks_of(block, layer.K(), d.tile_pitch) *
-                                    kApartShapes[d.shape].frequencies());
+  work.blocks = static_cast<double>(slices * blocks_of(block, d.group_filters, d.tile_pitch) *
+                                    kApartShapes[d.shape].frequencies() * layer.groups());
   work.resident = block.resident();
-  work.steps = static_cast<double>(quotient_up(d.channels, kApartChannels));
+  work.steps = static_cast<double>(quotient_up(d.group_channels.value, kApartChannels));
   work.megabytes = 4e-6 * (2.0 * static_cast<double>(slices * plan.workspace_floats) +
                            static_cast<double>(layer.input_size() + layer.output_size()));
   return work;

@@ -47,9 +47,9 @@ struct ApartPlan {
   std::int64_t workspace_floats = 0;  // transformed inputs, then sums, of a slice
 };
 
-/// Winograd's method in three kernels. Refuses filters that are not 3, 4 or 5 strides long, rounded up, as many down as
-/// across; more transformed filters than an array can have; an image whose temporaries are more than `most_floats`; and a
-/// GPU without room for a block. With `outputs` also filters for which no shape has so many.
+/// Winograd's method in three kernels, with the products of each group by themselves. Refuses filters that are not 3, 4 or
+/// 5 strides long, rounded up, as many down as across; more groups than a grid has rows for, or more transformed filters
+/// than an array can have; an image whose temporaries are more than `most_floats`; and a GPU without room for a block. With `outputs` also filters for which no shape has so many.
 ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu,
                               std::int64_t most_floats = kMostTemporaries, int block = kBestBlock,
                               int outputs = kMostOutputs);

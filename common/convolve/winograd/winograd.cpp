@@ -102,6 +102,7 @@ Conv2dVariant apart_variant(const std::string& name, Plan plan_on, int outputs, 
   variant.name = name;
   variant.source = "common/convolve/winograd/winograd_apart.cu";
   variant.description = "tuned: Winograd's method in three kernels: filters of 3 to 5 strides";
+  variant.takes_groups = true;
   variant.plans = true;
   variant.demand = conv::Demand::transformed;
   variant.multiplies_ghosts = true;

@@ -67,15 +67,15 @@ __global__ void __launch_bounds__(kThreads)
   let_next_launch_begin();
 }
 
-// For each frequency the matrix [K][C] times [C][tiles], C the channels of all phases. Preconditions: blockDim.x = the
-// block's threads; gridDim.x = groups of filters * groups of tiles, gridDim.y = frequencies; both pitches multiples
-// of 4, so that no piece of 16 bytes is half in one row.
+// For each frequency and each group of the layer the matrix [K][C] times [C][tiles], K and C a group's, C the channels
+// of all phases. Preconditions: blockDim.x = the block's threads; gridDim.x = pieces of filters * pieces of tiles,
+// gridDim.y = frequencies * groups; both pitches multiples of 4, so that no piece of 16 bytes is half in one row.
 template <int kBlock>
 __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[kBlock].resident())
-    products_kernel(const float* packed,       // [frequencies][C][filter_pitch]
-                    const float* transformed,  // [frequencies][C][tile_pitch]
-                    float* sums,               // [frequencies][K][tile_pitch]
-                    int C, int K, ApartDivision division, Divisor groups) {  // of filters
+    products_kernel(const float* packed,       // [frequencies][groups][C][filter_pitch]
+                    const float* transformed,  // [frequencies][groups][C][tile_pitch]
+                    float* sums,               // [frequencies][groups][K][tile_pitch]
+                    int C, int K, ApartDivision division, Divisor pieces) {  // of filters
   constexpr ApartBlock kIs = kApartBlocks[kBlock];
   constexpr int kFilters = kIs.filters, kTiles = kIs.tiles, kChannels = kApartChannels;
   constexpr int kRows = kIs.rows, kColumns = kIs.columns;
@@ -85,9 +85,9 @@ __global__ void __launch_bounds__(kApartBlocks[kBlock].threads(), kApartBlocks[k
   float* const tiles = weights + 2 * kChannels * kFilters;   // [2][kChannels][kTiles]
 
   // Blocks with the same tiles are neighbours: what one reads of them the others find in the L2 cache.
-  const int group_of_tiles = static_cast<int>(blockIdx.x) / groups;
-  const int first_filter = (blockIdx.x - group_of_tiles * groups.value) * kFilters;
-  const int first_tile = group_of_tiles * kTiles;
+  const int piece_of_tiles = static_cast<int>(blockIdx.x) / pieces;
+  const int first_filter = (blockIdx.x - piece_of_tiles * pieces.value) * kFilters;
+  const int first_tile = piece_of_tiles * kTiles;
   const float* const a = packed + static_cast<long long>(blockIdx.y) * C * division.filter_pitch;
   const float* const b = transformed + static_cast<long long>(blockIdx.y) * C * division.tile_pitch;
   const int thread = threadIdx.x, lane = thread % kWarpSize, warp = thread / kWarpSize;
@@ -270,7 +270,8 @@ int winograd_apart(const LayerCall& call, const ApartDivision& division) {
                                     ? transform_sums_kernel<shape.value, typename W::Piece>
                                     : transform_sums_kernel<shape.value, float>;
     const Divisor tile_blocks = (division.tile_pitch - 1) / kThreads + 1;
-    const Divisor groups = (layer.K - 1) / block.filters + 1;
+    const Divisor pieces = (division.group_filters - 1) / block.filters + 1;
+    const int groups = layer.K / division.group_filters;
     const int products_of_tiles = (division.tile_pitch - 1) / block.tiles + 1;
     float* const transformed = call.workspace;
     float* const sums =
@@ -286,9 +287,10 @@ int winograd_apart(const LayerCall& call, const ApartDivision& division) {
           stream, call.input + static_cast<long long>(n) * layer.C * layer.H * layer.W, transformed,
           layer, division, images, tile_blocks);
       if (status != cudaSuccess) break;
-      status = launch_overlapping(true, products, dim3(groups * products_of_tiles, W::kFrequencies),
-                                  block.threads(), bytes, stream, call.packed, transformed, sums,
-                                  division.channels, layer.K, division, groups);
+      status = launch_overlapping(
+          true, products, dim3(pieces * products_of_tiles, W::kFrequencies * groups),
+          block.threads(), bytes, stream, call.packed, transformed, sums,
+          division.group_channels.value, division.group_filters, division, pieces);
       if (status != cudaSuccess) break;
       status =
           launch_overlapping(true, transform_sums, tile_blocks * layer.K, kThreads, 0, stream, sums,

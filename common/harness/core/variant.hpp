@@ -52,8 +52,9 @@ struct About {
   bool can_overlap = false;
   // Of convolutions: calls may bring a bias and ask for ReLU (LayerKernel::adds_bias).
   bool adds_bias = false;
-  // Of convolutions: layers with groups or dilation come to it too; without this it refuses them all.
-  bool takes_groups_and_dilation = false;
+  // Of convolutions: layers with groups come to it too, or with dilation; without this it refuses them all.
+  bool takes_groups = false;
+  bool takes_dilation = false;
   // It may multiply the zeros that stand for ghost cells: an infinite tap over one then gives NaN. Else
   // ghost cells add nothing, whatever the tap.
   bool multiplies_ghosts = false;

@@ -263,7 +263,7 @@ class FamilyProblem<ConvLayer> final : public AnyProblem {
                       {"S", std::int64_t{given_.S()}},
                       {"stride", down_and_across(given_.stride_h(), given_.stride_w())},
                       {"padding", down_and_across(given_.padding_h(), given_.padding_w())}};
-    if (!conv::refusal_of_sparse(given_).empty()) {
+    if (!(conv::refusal_of_groups(given_) + conv::refusal_of_dilation(given_)).empty()) {
       fields.emplace_back("groups", std::int64_t{given_.groups()});
       fields.emplace_back("dilation", down_and_across(given_.dilation_h(), given_.dilation_w()));
     }
@@ -429,7 +429,7 @@ struct Kind {
   bool is_apart;      // in kernels of its own, between which are the products: see apart_layers
   bool takes_any_filter;
   bool takes_one_image_only;
-  bool takes_groups_and_dilation;
+  bool takes_groups, takes_dilation;
 };
 
 // The classes of each axis, its plain one first. Images and channels are one axis, so that several of both
@@ -498,16 +498,6 @@ std::vector<std::vector<Class>> classes_of(const Kind& kind, int rows, int colum
       wanted.Q = of_image / wanted.P;
     });
   }
-  if (kind.is_apart) {
-    // A map that is smaller than a tile is one tile, as that of one row less is.
-    return {filters,
-            images,
-            {[](Wanted& wanted) { wanted.K = 3; }},
-            numbers(&Wanted::P, &TileSizes::P, {}),
-            numbers(&Wanted::Q, &TileSizes::Q, {}),
-            strides,
-            paddings};
-  }
   std::vector<std::vector<Class>> all = {
       filters,
       images,
@@ -518,8 +508,20 @@ std::vector<std::vector<Class>> classes_of(const Kind& kind, int rows, int colum
       strides,
       paddings,
       places};
-  if (kind.takes_groups_and_dilation) {
+  if (kind.is_apart) {
+    // A map that is smaller than a tile is one tile, as that of one row less is.
+    all = {filters,
+           images,
+           {[](Wanted& wanted) { wanted.K = 3; }},
+           numbers(&Wanted::P, &TileSizes::P, {}),
+           numbers(&Wanted::Q, &TileSizes::Q, {}),
+           strides,
+           paddings};
+  }
+  if (kind.takes_groups) {
     all.push_back({[](Wanted&) {}, [](Wanted& wanted) { wanted.groups = 3; }});
+  }
+  if (kind.takes_dilation) {
     std::vector<Class> dilations;
     for (const auto& [down, across] : {std::pair(1, 1), {2, 2}, {1, 3}, {4, 1}}) {
       dilations.push_back(
@@ -562,11 +564,11 @@ std::vector<TileSizes> tiles_of(const Conv2dVariant& variant) {
 
 // Of a transform in kernels of its own: they see where a tile lies, and the products between them only how
 // many channels, filters and tiles there are. So the classes of these meet each other, and none of the rest.
-std::vector<ConvLayer> apart_layers(const std::vector<TileSizes>& tiles) {
-  const std::vector<int> channels = sizes_round(tiles, &TileSizes::C, {});
-  const std::vector<int> filters = sizes_round(tiles, &TileSizes::K, {});
+std::vector<ConvLayer> apart_layers(const Kind& kind) {
+  const std::vector<int> channels = sizes_round(kind.tiles, &TileSizes::C, {});
+  const std::vector<int> filters = sizes_round(kind.tiles, &TileSizes::K, {});
   std::vector<ConvLayer> layers;
-  const auto add = [&](int C, int K) {
+  const auto add = [&](int C, int K, int groups = 1) {
     layers.emplace_back(conv::LayerShape{.N = 1 + static_cast<std::int64_t>(layers.size() % 2),
                                          .C = C,
                                          .H = 4,
@@ -575,7 +577,8 @@ std::vector<ConvLayer> apart_layers(const std::vector<TileSizes>& tiles) {
                                          .R = 3,
                                          .S = 3,
                                          .padding_h = 1,
-                                         .padding_w = 1});
+                                         .padding_w = 1,
+                                         .groups = groups});
   };
   for (std::size_t i = 0; i < std::min(channels.size(), filters.size()); ++i) {
     add(channels[i], filters[i]);
@@ -583,6 +586,9 @@ std::vector<ConvLayer> apart_layers(const std::vector<TileSizes>& tiles) {
   // More chunks of channels than there are buffers, and groups of filters whatever their block is.
   if (!channels.empty()) add(3 * channels.back(), 3);
   if (!filters.empty()) add(2, 2 * filters.back());
+  if (kind.takes_groups && !channels.empty() && !filters.empty()) {
+    add(2 * channels.back(), 2 * filters.back(), 2);
+  }
   return layers;
 }
 
@@ -595,7 +601,8 @@ std::vector<ConvLayer> covering_layers(const Conv2dVariant& variant, int rows, i
       .takes_any_filter = refusal(variant, conv::parse_label("9-1-8x2-1-1")).empty(),
       .takes_one_image_only = refusal(variant, conv::parse_label("1-1-1-1-1")).empty() &&
                               !refusal(variant, conv::parse_label("1-2-1-1-1")).empty(),
-      .takes_groups_and_dilation = variant.takes_groups_and_dilation};
+      .takes_groups = variant.takes_groups,
+      .takes_dilation = variant.takes_dilation};
   const auto classes = classes_of(kind, rows, columns);
   const auto layer_of = [&](const Levels& levels) {
     Wanted wanted{};
@@ -614,7 +621,7 @@ std::vector<ConvLayer> covering_layers(const Conv2dVariant& variant, int rows, i
     layers.push_back(*layer_of(levels));
   }
   if (kind.is_apart) {
-    for (const ConvLayer& layer : apart_layers(kind.tiles)) layers.push_back(layer);
+    for (const ConvLayer& layer : apart_layers(kind)) layers.push_back(layer);
   }
   return layers;
 }
@@ -757,7 +764,7 @@ std::vector<Trial<ConvLayer>> trials(const Conv2dVariant& variant, std::uint64_t
       all.push_back({conv::parse_label(label), TrialOn::tiny_gpu});
     }
     for (const char* label : kGroupsOnTinyGpu) {
-      if (!variant.takes_groups_and_dilation) break;
+      if (!variant.takes_groups) break;
       all.push_back({conv::parse_label(label), TrialOn::tiny_gpu});
     }
   }

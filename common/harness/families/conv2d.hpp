@@ -40,11 +40,12 @@ using Conv2dStage = Stage<conv::ConvLayer>;
 
 // In place of variant.hpp's.
 inline std::string refusal_of_family(const About& variant, const conv::ConvLayer& layer) {
-  return variant.takes_groups_and_dilation ? "" : conv::refusal_of_sparse(layer);
+  const std::string why = variant.takes_groups ? "" : conv::refusal_of_groups(layer);
+  return why.empty() && !variant.takes_dilation ? conv::refusal_of_dilation(layer) : why;
 }
 
-// A layer's numbers, and a call of it, as a kernel takes them that is made for one group and no dilation; others throw
-// std::logic_error.
+// A layer's numbers, and a call of it, as a kernel takes them that knows no dilation: with one std::logic_error is thrown.
+// C and K are those of all groups, of which such a kernel hears elsewhere, if it takes them.
 LayerNumbers numbers_of(const conv::ConvLayer& layer);
 LayerCall kernel_call(const Conv2dCall& call);
 // A problem's sizes, in the letters of tiles.

@@ -13,7 +13,9 @@ namespace halo {
 using conv::ConvLayer;
 
 LayerNumbers numbers_of(const ConvLayer& l) {
-  if (const std::string why = conv::refusal_of_sparse(l); !why.empty()) throw std::logic_error(why);
+  if (const std::string why = conv::refusal_of_dilation(l); !why.empty()) {
+    throw std::logic_error(why);
+  }
   return {l.N(), l.C(), l.H(),        l.W(),        l.K(),         l.R(),        l.S(),
           l.P(), l.Q(), l.stride_h(), l.stride_w(), l.padding_h(), l.padding_w()};
 }

@@ -66,6 +66,7 @@ TEST_CASE("a program finds the library however it is linked", "[simt]") {
       "' -dlink --options-file words.rsp -o linked.o && "
       "g++ apart.o linked.o -o program -L'" +
           folder + "' -lcudadevrt '" CUDART "'",
+      "'" SIMCC "' -dlink apart.o -o linked.o && g++ apart.o linked.o -o program '" CUDART "'",
   };
   for (const std::string& link : links) {
     const Outcome made = bench.run(link);

@@ -82,6 +82,20 @@ class Installed(unittest.TestCase):
             self.call("simcc", *words, REVERSE, "-o", "reverse")
             self.has_findings("./reverse")
 
+    def test_files_of_options_may_be_several_and_name_others(self):
+        (self.work / "one").write_text("-arch=sm_20 -optf two")
+        (self.work / "two").write_text('-DA="1 + 1"\n')
+        (self.work / "three").write_text("-DB=2")
+        (self.work / "a.cu").write_text("static_assert(A == B);\nint main() {}\n")
+        for words in (["-optf", "one,three"], ["--options-file=one", "-optf=three"]):
+            self.call("simcc", *words, "a.cu", "-o", "a")
+
+    def test_what_is_called_a_cubin_lies_where_nvcc_puts_it(self):
+        (self.work / "out").mkdir()
+        for words in (["-odir", "out"], ["--output-directory=out"], ["-lto", "-o", "out/reverse.cubin"]):
+            self.call("simcc", "-cubin", "-arch=sm_80", *words, REVERSE)
+            (self.work / "out" / "reverse.cubin").unlink()
+
     def test_the_folder_of_the_toolkits_libraries_may_be_named(self):
         toolkit = pathlib.Path(shutil.which("nvcc")).resolve().parents[1]
         folders = [one.parent for one in toolkit.glob("**/libcudart.so.1*")]

@@ -8,10 +8,14 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
+#include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/simt/cudart/installation.hpp"
@@ -33,20 +37,6 @@ void add(std::vector<std::string>& words, const std::string& word) {
   words.push_back(word);
 }
 
-// Whether it names GPUs to make code for, and whether they are the next word.
-struct NamesGpus {
-  bool it_does, next;
-};
-NamesGpus names_gpus(std::string_view option) {
-  for (const std::string_view name :
-       {"-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code"}) {
-    if (option.starts_with(name) && (option == name || option[name.size()] == '=')) {
-      return {true, option == name};
-    }
-  }
-  return {false, false};
-}
-
 // Of a file with options: words between blanks, which quotes keep together.
 std::vector<std::string> words_of_file(const std::string& name) {
   std::ifstream file(name);
@@ -59,37 +49,69 @@ std::vector<std::string> words_of_file(const std::string& name) {
   return words;
 }
 
+// What `option` says of one of these names, as NAME=VALUE or in the next word, to which `i` goes on then.
+std::optional<std::string> value_of(std::initializer_list<std::string_view> names,
+                                    const std::vector<std::string>& all, std::size_t& i) {
+  for (const std::string_view name : names) {
+    if (all[i] == name && i + 1 < all.size()) return all[++i];
+    if (all[i].starts_with(name) && all[i].substr(name.size()).starts_with('=')) {
+      return all[i].substr(name.size() + 1);
+    }
+  }
+  return std::nullopt;
+}
+
+// With those of the files of options that they name, which may name others.
+std::vector<std::string> with_files(const std::vector<std::string>& words, int depth = 0) {
+  if (depth == 100) throw std::runtime_error("files of options name each other");
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (const auto files = value_of({"--options-file", "-optf"}, words, i)) {
+      std::istringstream names(*files);
+      for (std::string name; std::getline(names, name, ',');) {
+        for (std::string& word : with_files(words_of_file(name), depth + 1)) {
+          all.push_back(std::move(word));
+        }
+      }
+    } else {
+      all.push_back(words[i]);
+    }
+  }
+  return all;
+}
+
 // The user's options, for nvcc.
 struct Options {
   std::vector<std::string> words;
   bool is_debug = false, names_host_compiler = false;
 };
 Options told(int argc, char** argv) {
-  std::vector<std::string> all;
-  for (int i = 1; i < argc; ++i) {
-    const std::string option = argv[i];
-    if ((option == "--options-file" || option == "-optf") && i + 1 < argc) {
-      for (const std::string& word : words_of_file(argv[++i])) all.push_back(word);
-    } else {
-      all.push_back(option);
-    }
-  }
+  const std::vector<std::string> all = with_files({argv + 1, argv + argc});
   Options options;
   bool is_cubin = false, names_output = false;
-  fs::path source;
+  fs::path source, folder;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string& option = all[i];
     // What runs here is PTX of one kind. Code for other GPUs costs time, and nvcc refuses old ones.
-    if (const NamesGpus names = names_gpus(option); names.it_does) {
-      i += names.next;
+    if (value_of(
+            {"-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code"},
+            all, i)) {
       continue;
     }
     // Of link-time optimization PTX knows nothing.
-    if (option == "-dlto" || option == "--dlink-time-opt") continue;
+    if (option.starts_with("-dlto") || option.starts_with("--dlink-time-opt") || option == "-lto" ||
+        option == "--lto") {
+      continue;
+    }
     // Machine code cannot run here: in its file is PTX.
     if (option == "-cubin" || option == "--cubin") {
       is_cubin = true;
       options.words.push_back("-fatbin");
+      continue;
+    }
+    if (const auto name = value_of({"-odir", "--output-directory"}, all, i)) {
+      folder = *name;
+      options.words.insert(options.words.end(), {"-odir", *name});
       continue;
     }
     if (option.ends_with(".cu") || option.ends_with(".ptx")) source = option;
@@ -101,7 +123,7 @@ Options told(int argc, char** argv) {
   }
   if (is_cubin && !names_output) {
     options.words.push_back("-o");
-    options.words.push_back(source.stem().string() + ".cubin");
+    options.words.push_back(folder / (source.stem().string() + ".cubin"));
   }
   return options;
 }

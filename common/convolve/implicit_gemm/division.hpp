@@ -54,6 +54,27 @@ inline int quads_of_slice(const LayerNumbers& layer, const GemmPlan& plan) {
   const int parts = plan.slices * plan.split;
   return static_cast<int>((quads_of(layer) + parts - 1) / parts);
 }
+// What the host works out for all threads.
+struct GemmShares {
+  int columns, quads, quads_of_tap, quads_of_slice;
+  int pitch;       // of a row of packed filters
+  int share_bits;  // of a tile each block of a cluster adds up and stores 2^share_bits float4
+  Divisor by_map, by_row, by_quads, by_filter_row;
+};
+inline GemmShares shares_of(const LayerNumbers& layer, const GemmPlan& plan) {
+  GemmShares shares{.columns = columns_of(layer),
+                    .quads = static_cast<int>(quads_of(layer)),
+                    .quads_of_tap = quads_of_tap(layer),
+                    .quads_of_slice = quads_of_slice(layer, plan),
+                    .pitch = packed_row(layer),
+                    .share_bits = 0,
+                    .by_map = layer.P * layer.Q,
+                    .by_row = layer.Q,
+                    .by_quads = quads_of_tap(layer),
+                    .by_filter_row = layer.S};
+  while ((plan.filters * kColumns / 4 / plan.split) >> (shares.share_bits + 1)) ++shares.share_bits;
+  return shares;
+}
 // Of a block, in bytes: four quads of rows for each slice, and where blocks of a cluster meet a tile of sums and a
 // barrier.
 inline int shared_bytes(const GemmPlan& plan) {

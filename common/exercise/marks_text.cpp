@@ -271,12 +271,14 @@ std::vector<std::string> others_of(const Marks& marks, const CaseMark& told,
 }  // namespace
 
 std::string points_text(double points) {
+  if (points < 0) return "-" + points_text(-points);
   // Never more than there is: 89.96 is not 90.
   const double tenths = std::floor(points * 10 + 1e-6) / 10;
   return tenths == std::floor(tenths) ? fixed(tenths, 0) : fixed(tenths, 1);
 }
 
 std::string points_text(double points, double most) {
+  if (points < 0) return points_text(points);  // taken off
   return points_text(points) + " of " + points_text(most);
 }
 

@@ -437,6 +437,13 @@ class Others(unittest.TestCase):
             self.assertIn("time " + time, text)
             self.assertIn("40 of 40", text)
 
+    def test_what_is_taken_off_is_told_with_how_much_it_is(self):
+        lazy = grade([exercise("04_tile_and_halo", [
+            case("one cell", 70, 70), case("loads", 0, 30, "failed", kind="budget"),
+            case("the budget is not met", -20, 0, "failed", kind="budget")])])
+        self.assertRegex(text_of(lazy, "text"), r"the budget is not met +FAIL +-20\n")
+        self.assertIn("<system-out>-20 points<", text_of(lazy, "junit"))
+
     def test_a_text_is_one_screen(self):
         for name, of in KINDS.items():
             if name in ("LONG", "HUGE"):

@@ -66,18 +66,21 @@ void Output::is(double value, double bound, const std::vector<Cell>& from) {
   given_bound_ = bound;
   for (const Cell& cell : from) use(cell);
   if (reads_ == nullptr || from.empty()) return;
-  // No sum: of each array the first cell, and that there are more.
-  std::string arrays;
-  for (std::size_t i = 0; i < from.size();) {
-    const std::size_t first = i;
-    while (i < from.size() && from[i].input == from[first].input) ++i;
-    arrays += (first == 0        ? ""
-               : i < from.size() ? ", "
-                                 : " and ") +
-              given_.name_of(from[first].input) + "[" + std::to_string(from[first].index) +
-              (i - first > 1 ? "..]" : "]");
+  // No sum: of each array its cells, of many the first and the last.
+  std::string cells;
+  const auto add = [&](const char* between, const Cell& cell) {
+    cells += (cells.empty() ? "" : between) + given_.name_of(cell.input) + "[" +
+             std::to_string(cell.index) + "]";
+  };
+  for (std::size_t i = 0, end = 0; i < from.size(); i = end) {
+    while (end < from.size() && from[end].input == from[i].input) ++end;
+    const bool are_few = end - i <= 4;
+    add(", ", from[i]);
+    while (++i < end) {
+      if (are_few || i + 1 == end) add(are_few ? ", " : " ... ", from[i]);
+    }
   }
-  reads_->push_back(arrays);
+  reads_->push_back(cells);
 }
 
 double Output::bound() const {

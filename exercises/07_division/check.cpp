@@ -118,7 +118,9 @@ std::vector<double> prepare(const Given& given) {
 
 void define(const Given& given, std::int64_t i, Output& output) {
   const std::int64_t N = given["N"];
-  output.is(given.common(i), 0, {{kLayers, i % N}, {kLayers, N + i % N}, {kLayers, 2 * N + i % N}});
+  output.is(
+      given.common(i), 0,
+      {{kLayers, i % N}, {kLayers, N + i % N}, {kLayers, 2 * N + i % N}, {kLayers, 3 * N + i % N}});
 }
 
 std::vector<Trait> traits(const Given& given) {
@@ -205,7 +207,9 @@ const Contract& contract() {
           },
       .axes =
           [](const Given& given) {
-            return std::vector<conv::OutputAxis>{{"o", "output", 3}, {"i", "layer", given["N"]}};
+            return std::vector<conv::OutputAxis>{
+                {"array", "array", 3, {"method", "pieces", "bytes"}},
+                {"layer", "layer", given["N"]}};
           },
       .traits = traits,
   };

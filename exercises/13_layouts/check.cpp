@@ -219,8 +219,9 @@ const Contract& contract() {
           },
       .axes =
           [](const Given& given) {
-            return std::vector<conv::OutputAxis>{
-                {"o", "output", 2}, {"l", "layer", given["L"]}, {"n", "chain", given["N"]}};
+            return std::vector<conv::OutputAxis>{{"array", "array", 2, {"spent", "layout"}},
+                                                 {"l", "layer", given["L"]},
+                                                 {"n", "chain", given["N"]}};
           },
       .traits = traits,
   };

@@ -525,6 +525,20 @@ TEST_CASE("a wrong output is told with its thread and what it comes from") {
   CHECK(known.origin == "thread 0 of block 0 computes it, from input[0]");
 }
 
+TEST_CASE("an output that is no sum names its cells, of many the first and the last") {
+  std::vector<InputValues> inputs(1);
+  inputs[0].name = "input";
+  const std::vector<std::string> names = {"n"};
+  const Numbers numbers = {8};
+  const Given problem(names, numbers);
+  const Given given(problem, inputs);
+  std::vector<std::string> reads;
+  Output output(given, &reads);
+  output.is(1, 0, {{0, 1}, {0, 4}});
+  output.is(1, 0, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}});
+  CHECK(reads == std::vector<std::string>{"input[1], input[4]", "input[1] ... input[5]"});
+}
+
 TEST_CASE("the first fault is that of the smallest problem, with the thread that has it") {
   Contract doubled = copy_contract();
   doubled.groups = {{"long ones", {{100}, {80}}}};

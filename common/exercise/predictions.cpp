@@ -80,8 +80,12 @@ const Predictions::Line* Predictions::find(const std::string& key) const {
 
 std::optional<double> parse_figure(const std::string& text) {
   std::string digits = trimmed(text);
-  std::erase(digits, ',');
   if (digits.starts_with("+")) digits.erase(0, 1);
+  // A comma stands behind a digit that is not 0, and before three: 9,25 is no number, rather than 925.
+  for (std::size_t at; (at = digits.find(',')) != std::string::npos; digits.erase(at, 1)) {
+    const std::size_t end = std::min(digits.find_first_not_of("0123456789", at + 1), digits.size());
+    if (end != at + 4 || digits.find_first_of("123456789") > at) return {};
+  }
   double value = 0;
   const char* const end = digits.data() + digits.size();
   const auto [at, error] = std::from_chars(digits.data(), end, value);
@@ -131,7 +135,7 @@ Predictions parse_predictions(const std::string& text, const std::string& origin
     } else {
       predictions.lines.push_back({key, question, parse_figure(parts.value)});
       if (!parts.value.empty() && !predictions.lines.back().said) {
-        fault(data::quoted(parts.value) + " is no number");
+        fault(data::quoted(parts.value) + " is no number: write 264, 1,024 or 9.25");
       }
       question.clear();
     }

@@ -42,7 +42,7 @@ TEST_CASE("answers, open questions and lines that say nothing") {
   CHECK_FALSE(all.find("barriers")->said);
   CHECK(all.find("nothing") == nullptr);
   REQUIRE(all.faults.size() == 3);
-  CHECK(all.faults[0] == "predictions.txt:9: 'many' is no number");
+  CHECK(all.faults[0] == "predictions.txt:9: 'many' is no number: write 264, 1,024 or 9.25");
   CHECK_THAT(all.faults[1], contains("predictions.txt:10: ") && contains("what is this"));
   CHECK_THAT(all.faults[2], contains("predictions.txt:11: bytes is answered twice"));
   CHECK(parse_predictions("", "x").lines.empty());
@@ -68,9 +68,11 @@ TEST_CASE("a file with keys as they were spelled before is read and answered") {
 
 TEST_CASE("figures as people write them") {
   CHECK(parse_figure(" 1,024 ") == 1024);
+  CHECK(parse_figure("-1,024,000.5") == -1'024'000.5);
   CHECK(parse_figure("+2.5e2") == 250);
   CHECK(parse_figure("-1") == -1);
-  for (const char* none : {"", " ", "nan", "inf", "12 cells", "0x10", "1e999"}) {
+  for (const char* none :
+       {"", " ", "nan", "inf", "12 cells", "0x10", "1e999", "9,25", "0,125", "1,02,400", ",024"}) {
     CAPTURE(none);
     CHECK_FALSE(parse_figure(none));
   }

@@ -90,7 +90,7 @@ const Contract& contract() {
           },
       .cases =
           {
-              safe("no race, and every thread meets the barrier", 10, kOrder),
+              safe("no race, and every thread reaches the barrier", 10, kOrder),
               safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
           },
       .budgets =

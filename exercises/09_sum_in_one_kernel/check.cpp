@@ -132,7 +132,7 @@ const Contract& contract() {
           },
       .cases =
           {
-              safe("no race, and every thread meets the barriers", 10, kOrder),
+              safe("no race, and every thread reaches the barriers", 10, kOrder),
               safe("no access beyond an array, and none of what nobody wrote", 10, kMemory),
           },
       .budgets =

@@ -95,8 +95,10 @@ int run_report(const ReportOptions& options) {
 
 int run_compare(const CompareOptions& options) {
   const TableOptions table = table_options(options.color, stdout, options.format);
-  const Comparison comparison = compare({options.a, read_results(options.a)},
-                                        {options.b, read_results(options.b)}, options.threshold);
+  // One after the other: of two files that cannot be read the first is named.
+  const NamedResults a{options.a, read_results(options.a)};
+  const NamedResults b{options.b, read_results(options.b)};
+  const Comparison comparison = compare(a, b, options.threshold);
   if (options.format == Format::csv && !comparison.machines.empty()) {
     std::fprintf(stderr, "halo: machines differ: %s\n", comparison.machines.c_str());
   }

@@ -641,7 +641,8 @@ Tripped look_at(const CompiledFile& file) {
     refused("it has too many symbols to be checked");
     return tripped;
   }
-  if (file.text.find('\0') != std::string::npos) refused("the file has bytes of 0 in it");
+  if (file.text.find('\0') != std::string::npos)
+    refused("it has bytes of 0, as UTF-16 has: save it as UTF-8");
   if (refused(refused_directive(file))) return tripped;
 
   const Seen seen = Reader(file.preprocessed, file.name).read();

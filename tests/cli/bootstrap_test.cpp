@@ -352,8 +352,9 @@ class WithPip {
             "echo simcc >\"$before/build.ninja\"\n");
     add("ninja",
         "cd \"$2\"; mkdir -p common/cli\n"
-        "echo 'echo \"I am $1\"' >common/cli/halo-exercise; /bin/chmod +x "
-        "common/cli/halo-exercise\n");
+        "for name in exercise develop; do\n"
+        "  echo 'echo \"I am $1\"' >common/cli/halo-$name; /bin/chmod +x common/cli/halo-$name\n"
+        "done\n");
     add("nvcc", "echo 'Cuda compilation tools, release " + release + ", V" + release + ".1'");
     set_pip(pip);
   }
@@ -442,6 +443,13 @@ TEST_CASE("a toolkit that the machine has is used, and nothing is downloaded") {
   CHECK(machine.pip_words().empty());
   REQUIRE(machine.meson_words().size() == 1);
   CHECK_THAT(machine.meson_words()[0], contains("-Dtoolkit= "));
+}
+
+TEST_CASE("a copy that has no tests leaves it to the command to say so") {
+  const WithPip machine("13.0", "exit 3\n");
+  const Ended ended = machine.halo("test");
+  CAPTURE(ended.err);
+  CHECK(ended.out == "I am test\n");
 }
 
 TEST_CASE("without a network the last line says what to do for nvcc") {

@@ -111,6 +111,11 @@ TEST_CASE("a file that is no results file is one line and exit status 2") {
   }
 }
 
+TEST_CASE("of two files that cannot be read the first is named") {
+  const Files files;
+  CHECK_THAT(files.halo({"compare", "one.json", "other.json"}).err, contains("one.json"));
+}
+
 TEST_CASE("report joins the CPU's results to the GPU's") {
   Files files;
   std::vector<Row> gpu = rows_with(0.25);

@@ -308,7 +308,8 @@ TEST_CASE("what there is not is said in one line", "[simt]") {
         "debugged.cu has no device code at line 1000 or after it");
   // The thread does not exist: nothing stops.
   CHECK(editor.end().status == 0);
-  CHECK(editor.output == "sums runs 2 blocks of 32 threads: there is no thread 99 of block 0\n");
+  CHECK(editor.output ==
+        "the last of sums is thread 31 of block 1: there is no thread 99 of block 0\n");
 
   Editor other(thread_of(0, 1), {line("begin")});
   other.stop();
@@ -330,7 +331,7 @@ TEST_CASE("a terminal's user has the same by words", "[simt]") {
   Running running;
   std::istringstream in(
       "break " + std::to_string(line("add")) +
-      "\ncontinue\nstep\nprint value\nwhere\nthread 0 4\nlocals\nthread 0 77\nfly\n"
+      "\ncontinue\nstep\nprint value\nprint nothing\nwhere\nthread 0 4\nlocals\nthread 0 77\nfly\n"
       "break 1000\ndelete\nlist\ncontinue\n");
   std::ostringstream out;
   simt::debug::talk(running.connection(),
@@ -340,6 +341,7 @@ TEST_CASE("a terminal's user has the same by words", "[simt]") {
        {"thread (2,0,0) of block (0,0,0): debugged.cu:" + std::to_string(line("begin")) +
             " in sums\n",
         std::string("in weighted\n"), std::string("value = 2\n"),
+        std::string(") there is no variable nothing here\n"),
         "#1 debugged.cu:" + std::to_string(line("add")) + " in sums\n",
         std::string("thread (4,0,0) of block (0,0,0): "), std::string("product = "),
         std::string("there is no thread 77 of block 0\n"), std::string("there is no command fly"),

@@ -30,12 +30,14 @@ int main(int argc, char** argv) try {
   for (const Subcommand& one : kSubcommands) {
     if (argc > 2 && one.name == argv[1]) return one.start(argv + 2);
   }
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  const bool is_asked = word == "--help" || word == "-h";
   const char* before = "simt: usage:";
   for (const Subcommand& one : kSubcommands) {
-    std::fprintf(stderr, "%-12s simt %s\n", before, one.usage);
+    std::fprintf(is_asked ? stdout : stderr, "%-12s simt %s\n", before, one.usage);
     before = "";
   }
-  return simt::command::kWrongUse;
+  return is_asked ? 0 : simt::command::kWrongUse;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "simt: %s\n", error.what());
   return simt::command::kWrongUse;

@@ -202,7 +202,8 @@ class Terminal {
     } else if (is("finish")) {
       go_on("stepOut");
     } else if (is("print")) {
-      out_ << rest << " = " << value(rest) << "\n";
+      const std::string text = value(rest);  // may throw, and then nothing is to stand before it
+      out_ << rest << " = " << text << "\n";
     } else if (is("locals", 2)) {
       show_locals();
     } else if (is("list")) {

@@ -316,10 +316,10 @@ struct State {
   // Throws Unknown.
   void require_there(const Who& one) const {
     if (one.thread >= launch->grid.threads.count() || one.block >= launch->grid.blocks.count()) {
-      throw Unknown(launch->name + " runs " + std::to_string(launch->grid.blocks.count()) +
-                    " blocks of " + std::to_string(launch->grid.threads.count()) +
-                    " threads: there is no thread " + std::to_string(one.thread) + " of block " +
-                    std::to_string(one.block));
+      throw Unknown("the last of " + launch->name + " is thread " +
+                    std::to_string(launch->grid.threads.count() - 1) + " of block " +
+                    std::to_string(launch->grid.blocks.count() - 1) + ": there is no thread " +
+                    std::to_string(one.thread) + " of block " + std::to_string(one.block));
     }
   }
   // Of the block that is stopped. Throws Unknown.

@@ -34,8 +34,18 @@ TEST_CASE(
 TEST_CASE(
     "grouped: rows are several only where there is work for all SMs, and no stride or dilation of "
     "theirs") {
-  CHECK(shape("112-32-3-96-96-s2-g96") == std::vector<int>{3, 2, 1, 2, 1});
+  CHECK(shape("112-32-3-96-96-s2-g96") == std::vector<int>{3, 2, 1, 2, 2});
+  CHECK(shape("14-1-3-576-576-s2-g576") == std::vector<int>{3, 2, 1, 1, 2});
+  CHECK(shape("14-32-5-672-672-s2-g672") == std::vector<int>{5, 2, 1, 2, 2});
+  // Odd rows, and others than a stride takes in pairs.
+  CHECK(shape("15-32-3-576-576-s2-g576") == std::vector<int>{3, 2, 1, 2, 1});
+  CHECK(shape("14-32-3-576-576-s2-p0-g576") == std::vector<int>{3, 2, 1, 2, 1});
+  CHECK(shape("14-32-3-576-576-s1x2-g576") == std::vector<int>{3, 0, 1, 1, 1});
   CHECK(shape("14-1-3-384-384-g384") == std::vector<int>{3, 1, 1, 4, 1});
+  // As many threads of a quad: of one channel it has four rows, of four channels one.
+  CHECK(shape("112-1-3-32-32-g32") == std::vector<int>{3, 1, 1, 4, 4});
+  CHECK(shape("56-1-3-128-128-g32") == std::vector<int>{3, 1, 1, 1, 4});
+  CHECK(shape("14-1-3-512-512-g32") == std::vector<int>{3, 1, 1, 4, 1});
   CHECK(shape("7-1-3-960-960-g960") == std::vector<int>{3, 0, 1, 1, 1});
   CHECK(shape("7-1-3-12-12-g12") == std::vector<int>{3, 0, 1, 1, 1});
   CHECK(shape("14-32-3-384-384-g384-d2") == std::vector<int>{3, 0, 1, 1, 1});
@@ -75,4 +85,13 @@ TEST_CASE("grouped: traffic, by hand") {
   CHECK(cost.global_store_requests == 1);
   CHECK(cost.global_store_sectors == 2 * 2);
   CHECK(grouped_bias_cost(layer, plan).global_load_requests == 1);
+  // Stride 2 on 6 x 6: of three columns of outputs two threads have two and one.
+  const ConvLayer strided = conv::parse_label("6-1-3-2-2-s2-g2");
+  const GroupedPlan pairs = plan_grouped(strided, {3, 2, 1, 2, 2});
+  REQUIRE(pairs.refusal.empty());
+  CHECK(pairs.division.units == 2 * 2 * 2);
+  // Three pairs of each of five rows, and three quads of taps; outputs one by one, where rows are odd.
+  const Cost of_pairs = grouped_cost(strided, pairs);
+  CHECK(of_pairs.global_load_requests == 5 * 3 + 3);
+  CHECK(of_pairs.global_store_requests == 2 * 2);
 }

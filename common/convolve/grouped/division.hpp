@@ -13,7 +13,7 @@ struct GroupedShape {
   int size;           // rows and columns of the filters; 0: any
   int stride;         // down and across, without dilation; 0: any, with any dilation
   int filters;        // of one group, one after the other
-  int rows, columns;  // of outputs
+  int rows, columns;  // of outputs: of four or two columns memory is read in quads or pairs
   bool operator==(const GroupedShape&) const = default;
 };
 

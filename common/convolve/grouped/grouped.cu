@@ -26,7 +26,7 @@ constexpr int kQuad = 4;
 
 // Preconditions: as the shape's numbers say, R = S = kSize, both strides kStride and
 // both dilations 1, or 0 for any, with kRows = 1. kColumns = 4: kStride = 1, Q = W a multiple of four, padding
-// kSize / 2.
+// kSize / 2. kColumns = 2: kStride = 2, W even, padding kSize / 2, so that Q = W / 2.
 // kOneChannel: layer.channels = 1. (As a constant it made nvcc load less at a time.)
 template <int kSize, int kStride, int kFilters, int kRows, int kColumns, bool kOneChannel>
 __global__ void __launch_bounds__(kGroupedThreads)
@@ -83,7 +83,8 @@ __global__ void __launch_bounds__(kGroupedThreads)
   } else {
     constexpr int kTaps = kSize * kSize * kFilters, kPitch = (kTaps + kQuad - 1) / kQuad * kQuad;
     constexpr int kStep = kRows > 1 ? kStride : 1;
-    constexpr int kHigh = (kRows - 1) * kStep + kSize, kWide = kColumns + kSize - 1;
+    constexpr int kAcross = kColumns == 2 ? kStride : 1;  // from one column of outputs to the next
+    constexpr int kHigh = (kRows - 1) * kStep + kSize, kWide = (kColumns - 1) * kAcross + kSize;
     constexpr int kSide = kSize / 2;
     const int step_h = kStride == 0 ? layer.dilation_h : 1;
     const int step_w = kStride == 0 ? layer.dilation_w : 1;
@@ -118,6 +119,21 @@ __global__ void __launch_bounds__(kGroupedThreads)
                                middle.z, middle.w, right.x, right.y, right.z,  right.w};
 #pragma unroll
           for (int j = 0; j < kWide; ++j) line[j] = all[kQuad - kSide + j];
+        } else if constexpr (kColumns == 2) {
+          // Aligned pairs, from the first that has a cell of the window.
+          constexpr int kBefore = (kSide + 1) / 2 * 2, kPairs = (kBefore - kSide + kWide + 1) / 2;
+          float2 pairs[kPairs];
+#pragma unroll
+          for (int j = 0; j < kPairs; ++j) {
+            const int column = kStride * q - kBefore + 2 * j;
+            const bool exists = row_exists && column >= 0 && column < layer.W;
+            pairs[j] = exists ? *reinterpret_cast<const float2*>(cells + column) : float2{};
+          }
+#pragma unroll
+          for (int j = 0; j < kWide; ++j) {
+            const int at = kBefore - kSide + j;
+            line[j] = at % 2 == 0 ? pairs[at / 2].x : pairs[at / 2].y;
+          }
         } else {
 #pragma unroll
           for (int j = 0; j < kWide; ++j) {
@@ -135,7 +151,8 @@ __global__ void __launch_bounds__(kGroupedThreads)
             for (int column = 0; column < kColumns; ++column) {
 #pragma unroll
               for (int f = 0; f < kFilters; ++f) {
-                sums[out][column][f] += line[column + s] * taps[(r * kSize + s) * kFilters + f];
+                sums[out][column][f] +=
+                    line[column * kAcross + s] * taps[(r * kSize + s) * kFilters + f];
               }
             }
           }
@@ -160,8 +177,11 @@ __global__ void __launch_bounds__(kGroupedThreads)
       if constexpr (kColumns == kQuad) {
         *reinterpret_cast<float4*>(row) =
             float4{sums[out][0][f], sums[out][1][f], sums[out][2][f], sums[out][3][f]};
+      } else if (kColumns == 2 && layer.Q % 2 == 0) {
+        *reinterpret_cast<float2*>(row) = float2{sums[out][0][f], sums[out][kColumns - 1][f]};
       } else {
         *row = sums[out][0][f];
+        if (kColumns == 2 && q + 1 < layer.Q) row[1] = sums[out][kColumns - 1][f];
       }
     }
   }
@@ -192,9 +212,17 @@ auto kernel_of(const GroupedShape& shape) {
   const auto in_quads = [&](auto size, auto rows) {
     return &grouped_kernel<size.value, 1, kFilters, rows.value, kQuad, kOneChannel>;
   };
+  const auto in_pairs = [&](auto size, auto rows) {
+    return &grouped_kernel<size.value, 2, kFilters, rows.value, 2, kOneChannel>;
+  };
   using Kernel = decltype(in_quads(Number<1>(), Number<1>()));
   const auto [size, stride, filters, rows, columns] = shape;
   if (size == 0) return in_rows(Number<0>(), Number<0>(), Number<1>());
+  if constexpr (kFilters == 1) {
+    if (columns == 2 && size == 5) return in_pairs(Number<5>(), Number<2>());
+    if (columns == 2 && rows == 2) return in_pairs(Number<3>(), Number<2>());
+    if (columns == 2) return in_pairs(Number<3>(), Number<1>());
+  }
   if (columns == kQuad) {
     if (size == 1) return in_quads(Number<1>(), Number<1>());
     if constexpr (kFilters == 1) {

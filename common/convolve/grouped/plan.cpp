@@ -16,6 +16,8 @@ constexpr int kQuad = 4;
 // Threads of an SM that are enough, measured on an H200: to have several rows each, and several filters. Of several
 // filters each channel takes longer, one after the other.
 constexpr int kWithSeveralRows = 128, kWithSeveralFilters = 256;
+// Of several channels, too, if rows are quads: few rows read little more there, and wait for each channel.
+constexpr int kWithSeveralRowsOfChannels = 512;
 constexpr std::int64_t kMostPacked = (std::int64_t{1} << 31) - 4097;
 constexpr int kRegistersOfAThread = 96;
 constexpr int kRegistersOfAnSm = 65'536;
@@ -24,8 +26,9 @@ constexpr int kRegistersOfAnSm = 65'536;
 constexpr GroupedShape kShapes[] = {
     {1, 1, 1, 1, 4}, {1, 0, 1, 1, 1},                                    //
     {3, 1, 1, 4, 4}, {3, 1, 1, 2, 4}, {3, 1, 1, 1, 4}, {3, 1, 1, 4, 1},  //
-    {3, 2, 1, 2, 1}, {3, 0, 1, 1, 1},                                    //
-    {5, 1, 1, 2, 4}, {5, 1, 1, 4, 1}, {5, 2, 1, 2, 1}, {5, 0, 1, 1, 1},  //
+    {3, 2, 1, 2, 2}, {3, 2, 1, 1, 2}, {3, 2, 1, 2, 1}, {3, 0, 1, 1, 1},  //
+    {5, 1, 1, 2, 4}, {5, 1, 1, 4, 1}, {5, 2, 1, 2, 2}, {5, 2, 1, 2, 1},  //
+    {5, 0, 1, 1, 1},                                                     //
     {7, 1, 1, 2, 4}, {7, 1, 1, 4, 1}, {7, 2, 1, 2, 1}, {7, 0, 1, 1, 1},  //
     {0, 0, 1, 1, 1},                                                     //
     {1, 1, 4, 1, 4}, {1, 0, 4, 1, 1},                                    //
@@ -48,6 +51,7 @@ bool allows(const GroupedShape& shape, const ConvLayer& l) {
   if (l.stride_h() != shape.stride || l.stride_w() != shape.stride) return false;
   if (shape.size > 1 && (l.dilation_h() > 1 || l.dilation_w() > 1)) return false;
   if (shape.columns == 1) return true;
+  if (shape.columns == 2) return l.W() % 2 == 0 && l.padding_w() == l.S() / 2;
   if (is_one_row(l)) return std::int64_t{l.P()} * l.Q() % kQuad == 0;
   return shape.size > 1 && l.Q() == l.W() && l.Q() % kQuad == 0 && l.padding_w() == l.S() / 2;
 }
@@ -62,6 +66,11 @@ Place place_of(const GroupedDivision& d, const GroupedShape& shape, std::int64_t
   const std::int64_t set = map / d.images.value;
   return {map % d.images.value, set, set / d.sets.value, strip % d.down.value * shape.rows,
           unit % d.across.value * shape.columns};
+}
+
+// Of all windows of a thread together.
+int rows_of_window(const GroupedShape& shape, int R) {
+  return shape.rows > 1 ? (shape.rows - 1) * shape.stride + R : R;
 }
 
 // The f-th filter of its set; kNoCell: the group has none.
@@ -151,13 +160,17 @@ int filters_of_set(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
 
 GroupedPlan plan_grouped(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
   const int filters = filters_of_set(layer, gpu);
+  const auto enough_of_an_sm = [&](const GroupedShape& shape) {
+    return shape.columns == kQuad && layer.filter_channels() > 1 ? kWithSeveralRowsOfChannels
+                                                                 : kWithSeveralRows;
+  };
   GroupedPlan plan;
   for (const GroupedShape& shape : kShapes) {
     if (shape.filters != filters || !allows(shape, layer)) continue;
     const bool is_first = plan.shape.filters == 0;
     if (!is_first && (shape.columns < plan.shape.columns || shape.size == 0)) break;
     plan = plan_grouped(layer, shape);
-    if (plan.division.units >= std::int64_t{gpu.sms} * kWithSeveralRows) break;
+    if (plan.division.units >= std::int64_t{gpu.sms} * enough_of_an_sm(shape)) break;
   }
   return plan;
 }
@@ -182,12 +195,15 @@ Cost grouped_cost(const ConvLayer& layer, const GroupedPlan& plan) {
                             }),
                  channels);
     };
-    const int rows = shape.rows > 1 ? (shape.rows - 1) * shape.stride + d.R : d.R;
-    for (int row = 0; row < rows; ++row) {
+    for (int row = 0; row < rows_of_window(shape, d.R); ++row) {
       if (shape.columns == kQuad) {
         for (const int side : {-kQuad, 0, kQuad}) {
           if (side == 0 || d.S > 1) load(kQuad, row, side);
         }
+      } else if (shape.columns == 2) {
+        // Pairs that have a cell of the window, from one before it or on its first.
+        const int end = shape.stride + d.S - d.padding_w;
+        for (int at = -(d.padding_w + 1) / 2 * 2; at < end; at += 2) load(2, row, at);
       } else {
         for (int s = 0; s < d.S; ++s) {
           load(1, row * d.dilation_h, s * d.dilation_w - d.padding_w);
@@ -203,15 +219,18 @@ Cost grouped_cost(const ConvLayer& layer, const GroupedPlan& plan) {
                           }),
                every(width, taps / width) * every(d.pitch, d.channels) *
                    again.every(std::int64_t{d.sets.value} * d.channels * d.pitch));
+    const int together = Q % shape.columns == 0 ? shape.columns : 1;
     for (int f = 0; f < shape.filters; ++f) {
-      for (int row = 0; row < shape.rows; ++row) {
-        tally.store(wide_lanes(shape.columns, warp,
+      for (int i = 0; i < shape.rows * shape.columns; i += together) {
+        tally.store(wide_lanes(together, warp,
                                [&](std::int64_t unit) {
                                  const Place at = place_of(d, shape, unit);
                                  const std::int64_t k = filter_of(d, shape, at, f);
-                                 const std::int64_t p = at.p + row;
-                                 return k >= 0 && p < P ? ((at.n * d.K + k) * P + p) * Q + at.q
-                                                        : kNoCell;
+                                 const std::int64_t p = at.p + i / shape.columns;
+                                 const std::int64_t q = at.q + i % shape.columns;
+                                 return k >= 0 && p < P && q < Q
+                                            ? ((at.n * d.K + k) * P + p) * Q + q
+                                            : kNoCell;
                                }),
                     again.every(d.filters * P * Q));
       }
@@ -239,8 +258,12 @@ LaunchWork work_of(const ConvLayer& layer, const GroupedPlan& plan) {
   LaunchWork work;
   work.blocks = static_cast<double>(plan.blocks);
   work.resident = std::max(kRegistersOfAnSm / (kRegistersOfAThread * kGroupedThreads), 1);
-  work.steps = 1.0 * plan.shape.filters * plan.shape.rows * plan.shape.columns *
-               static_cast<double>(layer.products_per_output());
+  const GroupedShape& s = plan.shape;
+  const int loads_of_row = s.columns == kQuad ? (layer.S() > 1 ? 3 : 1)
+                           : s.columns == 2   ? (layer.S() + 3) / 2
+                                              : layer.S();
+  work.steps = 1.0 * plan.division.channels *
+               (rows_of_window(s, layer.R()) * loads_of_row + plan.division.pitch / kQuad);
   work.megabytes = 4e-6 * static_cast<double>(layer.input_size() * plan.division.sets.value +
                                               layer.filters_size() + layer.output_size());
   return work;

@@ -24,8 +24,9 @@ struct GroupedPlan {
 };
 
 /// Sets of eight or four filters where that leaves every SM eight warps of threads with one row, else of one. Of the shapes
-/// that the layer allows (quads only where rows of input and output are whole quads, one over the other) the first that
-/// gives every SM four warps, else the last that has as many columns as the first.
+/// that the layer allows (quads only where rows of input and output are whole quads, one over the other; pairs where a
+/// stride of two takes whole pairs) the first that gives every SM four warps, in quads of several channels sixteen, else
+/// the last that has as many columns as the first.
 GroupedPlan plan_grouped(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 /// With this shape, which may refuse the layer.
 GroupedPlan plan_grouped(const conv::ConvLayer& layer, const GroupedShape& shape);
@@ -34,6 +35,7 @@ GroupedPlan plan_grouped(const conv::ConvLayer& layer, const GroupedShape& shape
 Cost grouped_cost(const conv::ConvLayer& layer, const GroupedPlan& plan);
 Cost grouped_bias_cost(const conv::ConvLayer& layer, const GroupedPlan& plan);
 
+/// Steps are a thread's loads, of windows and of taps.
 LaunchWork work_of(const conv::ConvLayer& layer, const GroupedPlan& plan);
 
 /// For people: outputs of a thread, blocks and what they are of.

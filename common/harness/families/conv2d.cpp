@@ -704,9 +704,11 @@ const std::vector<const char*> kChannelsOnTinyGpu = {
     // Windows of several rows, of which the last are not there.
     "9x12-2-3-5-3", "13x11-2-3-7-2-s2"};
 
-// Groups with enough work for two multiprocessors to have several filters and rows at a time.
-const std::vector<const char*> kGroupsOnTinyGpu = {"16x20-4-3-16-4-g2", "11x13-4-3-8-6-g2",
-                                                   "19x15-2-3-27-6-s2-g3", "16x32-1-1-18-2-g2"};
+// Groups with enough work for two multiprocessors to have several filters and rows at a time; and strides over whole pairs,
+// to an even number of columns and to an odd one.
+const std::vector<const char*> kGroupsOnTinyGpu = {"16x20-4-3-16-4-g2",    "11x13-4-3-8-6-g2",
+                                                   "19x15-2-3-27-6-s2-g3", "16x32-1-1-18-2-g2",
+                                                   "21x12-2-3-3-3-s2-g3",  "10x14-1-3-2-2-s2-g2"};
 
 // Nearly 2^31 outputs: each a plane of its own, or all in one.
 std::vector<ConvLayer> large_layers(const Conv2dVariant& variant) {

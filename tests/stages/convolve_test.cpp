@@ -115,6 +115,30 @@ TEST_CASE("convolve: contenders have variants, take what they say, and every rul
   }
 }
 
+TEST_CASE("convolve: layers with groups or dilation that nobody measured have what suits them") {
+  const gpus::GpuLimits h200 = gpus::limits_of(gpus::built_in_gpu("h200"));
+  const convolve::ConvolutionRule& rule = convolve::rule_for("NVIDIA H200");
+  const auto chosen = [&](const char* label) {
+    const std::vector<convolve::Candidate> all = convolve::candidates(
+        rule, all_contenders(), conv::parse_label(label), {"NVIDIA H200", h200});
+    for (const convolve::Candidate& one : all) {
+      INFO(label << ", " << one.contender->variant);
+      CHECK((one.us >= 0 || !one.offer.refusal.empty()));
+      CHECK_FALSE(one.measured);
+    }
+    const std::string& name = all.front().contender->variant;
+    return name.substr(0, name.find('_'));
+  };
+  CHECK(chosen("20-1-3-100-100-g100") == "grouped");
+  CHECK(chosen("20-32-3-100-100-g100") == "grouped");
+  CHECK(chosen("40-32-3-64-64-s2-g64") == "grouped");
+  CHECK(chosen("28-32-3-160-160-g20") == "grouped");
+  CHECK(chosen("30-1-3-64-64-d2") == "plain");
+  CHECK(chosen("30-32-3-64-64-d2") == "plain");
+  CHECK(chosen("26-32-3-256-256-g2") == "winograd");
+  CHECK(chosen("20-1-1-120-240-g3") == "pointwise");
+}
+
 TEST_CASE("convolve: kernels with clusters refuse an older GPU, and others take the layer") {
   const gpus::GpuLimits old = gpus::limits_of(gpus::built_in_gpu("v100"));
   REQUIRE(old.capability == 70);

@@ -123,6 +123,7 @@ std::vector<Contender> plain_parts_contenders() {
       LaunchWork work;
       work.launches = (layer.groups() + (plan.in_place ? 0 : 2)) * plan.slices;
       work.blocks = static_cast<double>(layer.output_size()) / 256;
+      work.steps = static_cast<double>(layer.products_per_output());
       work.megabytes = 8e-6 * plan.slices * static_cast<double>(plan.gathered + plan.sums);
       return work;
     });

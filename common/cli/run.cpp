@@ -137,11 +137,16 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
     request.command += " --search";
     request.flags.push_back("--search");
   }
+  // All stages in a line each, unless their tables are asked for.
+  const bool brief = options.stage.empty() && !options.all;
+  // No line tells of libraries, and to load, try and time them takes long.
+  if (brief && options.json.empty() && choice.backend == "gpu" &&
+      value_of(request.passed_on, "--no-peers") == nullptr) {
+    request.passed_on.emplace_back("--no-peers", "");
+  }
   // A network's program tells it best itself: layer by layer, and which digit it saw.
   const bool tells = choice.programs.size() == 1 && choice.programs.front().family == "network";
   TablesAsTheyCome tables(table);
-  // All stages in a line each, unless their tables are asked for.
-  const bool brief = options.stage.empty() && !options.all;
   // Of somebody's own file the answer comes first, and is all.
   const std::string* const input = value_of(options.passed_on, "--input");
   const bool leads = input != nullptr && choice.programs.size() == 1 && !options.all;

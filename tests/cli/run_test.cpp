@@ -964,6 +964,24 @@ TEST_CASE("a flag of the programs is passed on without a value") {
   require_one_line(build.halo({"bench", "--no-trials"}), 2);
 }
 
+TEST_CASE("without a stage libraries are not tried on a GPU, unless tables or results are wanted") {
+  FakeBuild build;
+  two_stages(build);
+  build.add_reporting_program("01_first", "gpu", {timed_row("01_first", "gpu", "fast", 1)}, 0);
+  const auto words = [&](std::vector<std::string> args) {
+    fs::remove(build.path() / "words");
+    args.insert(args.begin(), {"run", "--seed", "7"});
+    CHECK(build.halo(args, {build.with_gpu()}).status == 0);
+    return read_file(build.path() / "words");
+  };
+  CHECK(words({}) == "--no-peers --seed 7\n");
+  CHECK(words({"--no-peers"}) == "--no-peers --seed 7\n");
+  CHECK(words({"--all"}) == "--seed 7\n");
+  CHECK(words({"1"}) == "--seed 7\n");
+  CHECK(words({"--json", (build.path() / "all.json").string()}) == "--seed 7\n");
+  CHECK_THAT(words({"--on", "sim"}), !contains("--no-peers"));
+}
+
 TEST_CASE("traffic that differs fails with --strict only, and the programs must agree") {
   Row row = good_row("01_first", "early");
   row.traffic.outcome = Outcome::bad;

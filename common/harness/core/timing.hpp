@@ -53,7 +53,7 @@ struct TimingSettings {
 };
 
 // While somebody waits for a table: `run`.
-inline constexpr TimingSettings kRunTiming{9, 5, 2, 10, 150, 300, 100};
+inline constexpr TimingSettings kRunTiming{9, 5, 1, 5, 100, 200, 30};
 
 // For hundreds of problems in minutes: no fewer rounds than enough, each as short as the clock allows.
 inline constexpr TimingSettings kLeanTiming{9, 9, 1, 5, 100, 200, 30};

@@ -12,7 +12,7 @@
 #include <cuda_pipeline.h>
 
 #include "common/harness/async_copy.h"
-#include "stages/08_multi_channel_stride_fixed/block.cuh"
+#include "stages/08_multi_channel_stride_fixed/ring.cuh"
 
 namespace halo::multi_channel_stride_fixed {
 
@@ -35,16 +35,8 @@ __global__ void __launch_bounds__(1024)
   const int own_filter = threadIdx.y * kFiltersPerThread;  // of the block's
   const int threads = blockDim.x * blockDim.y;
   const int thread = threadIdx.y * blockDim.x + threadIdx.x;
-  for (int i = thread; i < block.ring * block.line; i += threads) {
-    const int line = i / block.line;
-    const int c = line / block.channel_lines;
-    const int h = corner.p * layer.stride_h - layer.padding_h + line % block.channel_lines;
-    const int w = corner.q * layer.stride_w - layer.padding_w + i % block.line;
-    const bool exists = h >= 0 && h < layer.H && w >= 0 && w < layer.W;  // else zero
-    const float* from =
-        exists ? input + ((corner.n * layer.C + c) * layer.H + h) * layer.W + w : input;
-    copy_or_zero_async<4>(maps + i, from, exists);
-  }
+  // A ring that all lines fit into: none ever takes another's place.
+  copy_lines(maps, input, layer, block, corner, 0, block.ring, thread, threads);
 
   // All filters, group by group. The first segment of a group goes to the buffer that the last round
   // of the group before did not use: it needs no barrier of its own.

@@ -1,5 +1,7 @@
 // Programs that nvcc builds, run with our libcudart: what they print, what the simulator says of them, how they end.
 // SIMCC and SIMT are the programs of this build, CUDART_PROGRAMS is the folder of the sources, NVCC is nvcc.
+#include <driver_types.h>
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -249,7 +251,9 @@ TEST_CASE("results, findings and counters are the same on any number of threads"
 
 TEST_CASE("what CUDA 13 dropped and textbooks use is there", "[simt]") {
   const Workbench bench;
-  bench.build("dropped_names.cu");
+  // As Makefiles do, which name the toolkit's headers.
+  bench.build("dropped_names.cu",
+              "-I '" CUDA_INCLUDE "' -DSIZE=" + std::to_string(sizeof(cudaDeviceProp)));
   const Outcome outcome = bench.run("./program");
   CHECK(outcome.out == "all right\n");
   CHECK(outcome.status == 0);

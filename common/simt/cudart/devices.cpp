@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 #include "common/simt/cudart/arrays.hpp"
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/current_gpu.hpp"
+#include "common/simt/cudart/dropped_members.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/settings.hpp"
@@ -104,6 +106,9 @@ void fill(cudaDeviceProp& p, int device) {
   p.hostRegisterSupported = 1;
   p.memoryPoolsSupported = 1;
   p.pciBusID = device;
+  static_assert(std::size(kDroppedMembers) <= std::size(cudaDeviceProp{}.reserved));
+  int* dropped = p.reserved;
+  for (const DroppedMember& one : kDroppedMembers) *dropped++ = value_of(one.attribute);
   fill_images(p);
 }
 

@@ -148,7 +148,7 @@ int main(int argc, char** argv) try {
   std::vector<std::string> words = {nvcc, "-gencode", "arch=compute_90a,code=compute_90a",
                                     "-Xcompiler", "-g", "-include", toolkit / "dropped_names.h",
                                     // Before the toolkit's, which Makefiles name.
-                                    "-L", toolkit / "lib64"};
+                                    "-I", toolkit / "older", "-L", toolkit / "lib64"};
   const Options options = told(argc, argv);
   words.insert(words.end(), options.words.begin(), options.words.end());
   if (!options.is_debug) words.push_back("-lineinfo");  // -G has lines by itself, and warns of it

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <vector>
 
+#include "common/simt/cudart/dropped_members.hpp"
 #include "common/simt/cudart/installation.hpp"
 
 namespace simt {
@@ -41,7 +42,7 @@ constexpr int kOldestRelease = 13;
 
 // How the folder's name begins, which is made. The number changes with what is in it: one of another simcc in this place is
 // not taken. Findings are not told of files below "/cuda" (report/lines.cpp).
-constexpr const char* kNameBegins = "cuda-3-";
+constexpr const char* kNameBegins = "cuda-4-";
 
 // Set while others are asked. A script that is called nvcc and calls simcc would ask itself for ever.
 constexpr const char* kAsks = "SIMT_ASKS_FOR_NVCC";
@@ -204,6 +205,39 @@ void lead_to_both(const fs::path& library, const fs::path& folder, const std::st
   }
 }
 
+// Headers that come before the toolkit's. In one that is not written as we know it nothing is changed.
+void write_older(const fs::path& include, const fs::path& folder) {
+  std::ifstream file(include / "driver_types.h");
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string word = "reserved[";
+  const std::size_t begin = text.find("struct __device_builtin__ cudaDeviceProp\n");
+  const std::size_t at = text.find(word, begin);
+  if (begin == std::string::npos || at > text.find("};", begin)) return;
+  const std::size_t number = at + word.size();
+  const int places = std::atoi(text.c_str() + number);
+  std::string members;
+  for (const DroppedMember& one : kDroppedMembers) members += std::string(one.name) + ", ";
+  const int left = places - static_cast<int>(std::size(kDroppedMembers));
+  if (left <= 0) return;
+  text.replace(number, text.find(']', number) - number, std::to_string(left));
+  text.insert(at, members);
+  fs::create_directories(folder / "crt");
+  const std::string ours = "#pragma GCC system_header\n";
+  write(folder / "driver_types.h", ours + text);
+  // What nvcc includes by itself or programs name: the toolkit's headers take that of their own folder.
+  const std::string types = ours + "#include <driver_types.h>\n";
+  write(folder / "cuda_runtime.h", types + "#include_next <cuda_runtime.h>\n");
+  write(folder / "cuda_runtime_api.h", types + "#include_next <cuda_runtime_api.h>\n");
+  // In what nvcc gives to the host's compiler, where it includes nothing else.
+  write(folder / "crt" / "host_runtime.h", ours +
+                                               "#ifndef __CUDA_INTERNAL_COMPILATION__\n"
+                                               "#define __CUDA_INTERNAL_COMPILATION__\n"
+                                               "#include <driver_types.h>\n"
+                                               "#undef __CUDA_INTERNAL_COMPILATION__\n"
+                                               "#endif\n"
+                                               "#include_next <crt/host_runtime.h>\n");
+}
+
 void make(const fs::path& made, const fs::path& library_folder, const Nvcc& nvcc) {
   // A script may have been called, or what stands before the compiler: it says itself where it is.
   const std::string said = rest_of_line(said_by(nvcc.program, "-v __simt"), "TOP=");
@@ -221,6 +255,7 @@ void make(const fs::path& made, const fs::path& library_folder, const Nvcc& nvcc
   fs::create_directory(made / "bin");
   link_all(root / "bin", made / "bin");
   fs::create_directory_symlink(include.parent_path(), made / "include");
+  write_older(include.parent_path(), made / "older");
   fs::create_directory_symlink(root / "nvvm", made / "nvvm");
   fs::create_directory_symlink("lib64", made / "lib");
   std::vector<std::string> replaced = {"libcudart", "libcudadevrt", "libcuda", "stubs"};

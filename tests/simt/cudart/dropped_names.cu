@@ -11,9 +11,34 @@ __global__ void sums(float* numbers) {
   numbers[threadIdx.x] = sum + next + static_cast<float>(before) + __shfl(100u * threadIdx.x, 3);
 }
 
+cudaDeviceProp properties_of(int device) {
+  cudaDeviceProp properties;
+  expect_error(cudaGetDeviceProperties(&properties, device), cudaSuccess, __LINE__);
+  return properties;
+}
+
 int main() {
   int device;
   expect_error(cudaGetDevice(&device), cudaSuccess, __LINE__);
+  const cudaDeviceProp properties = properties_of(device);
+  expect(sizeof properties == SIZE, "the size is that of CUDA 13", __LINE__);
+  struct {
+    int told;
+    cudaDeviceAttr attribute;
+  } members[] = {
+      {properties.clockRate, cudaDevAttrClockRate},
+      {properties.deviceOverlap, cudaDevAttrGpuOverlap},
+      {properties.kernelExecTimeoutEnabled, cudaDevAttrKernelExecTimeout},
+      {properties.computeMode, cudaDevAttrComputeMode},
+      {properties.memoryClockRate, cudaDevAttrMemoryClockRate},
+      {properties.singleToDoublePrecisionPerfRatio, cudaDevAttrSingleToDoublePrecisionPerfRatio},
+  };
+  for (const auto& one : members) {
+    int value = -1;
+    expect_error(cudaDeviceGetAttribute(&value, one.attribute, device), cudaSuccess, __LINE__);
+    expect(one.told == value, "a member is the attribute", __LINE__);
+  }
+  expect(properties.clockRate > 100000, "a clock", __LINE__);
   const size_t size = 32 * sizeof(int);
   int* numbers;
   expect_error(cudaMallocManaged(&numbers, size), cudaSuccess, __LINE__);

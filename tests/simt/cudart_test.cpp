@@ -51,6 +51,19 @@ TEST_CASE("memory of all kinds, copies, streams and graphs are as CUDA has them"
   }
 }
 
+TEST_CASE("what may not be called while a stream is being captured is refused", "[simt]") {
+  const Workbench bench;
+  bench.build("capture.cu");
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "all right\n");
+  CHECK(outcome.status == 0);
+  CHECK_THAT(
+      outcome.err,
+      contains(
+          "simt: cudaMalloc: not while a stream is being captured; the capture is now invalid. "
+          "Call it before cudaStreamBeginCapture"));
+}
+
 TEST_CASE("a program finds the library however it is linked", "[simt]") {
   const Workbench bench;
   const std::string folder = std::filesystem::path(CUDART).parent_path().string();

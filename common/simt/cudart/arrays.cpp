@@ -7,6 +7,7 @@
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/streams.hpp"
 
 namespace simt::cudart {
 namespace {
@@ -80,19 +81,20 @@ extern "C" {
 
 cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* channels,
                             std::size_t width, std::size_t height, unsigned int flags) {
-  return call("cudaMallocArray", [&] {
+  return outside_capture("cudaMallocArray", [&] {
     return make_new("cudaMallocArray", array, channels, {width, height, 0}, flags);
   });
 }
 
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* channels,
                               cudaExtent extent, unsigned int flags) {
-  return call("cudaMalloc3DArray",
-              [&] { return make_new("cudaMalloc3DArray", array, channels, extent, flags); });
+  return outside_capture("cudaMalloc3DArray", [&] {
+    return make_new("cudaMalloc3DArray", array, channels, extent, flags);
+  });
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array) {
-  return call("cudaFreeArray", [&] {
+  return outside_capture("cudaFreeArray", [&] {
     if (array == nullptr) return cudaSuccess;
     if (arrays().erase(array) == 0) {
       explain("free of no array", "cudaFreeArray: %p is no array, or was freed before",
@@ -108,7 +110,7 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
 cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array,
                                      const cudaChannelFormatDesc* channels, cudaExtent extent,
                                      unsigned int count, unsigned int flags) {
-  return call("cudaMallocMipmappedArray", [&]() -> cudaError_t {
+  return outside_capture("cudaMallocMipmappedArray", [&]() -> cudaError_t {
     if (array == nullptr || channels == nullptr || count == 0) return cudaErrorInvalidValue;
     auto made = std::make_unique<cudaMipmappedArray>();
     const auto halved = [](std::size_t of) { return of > 1 ? of / 2 : of; };
@@ -137,7 +139,7 @@ cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* level, cudaMipmappedArray_co
 }
 
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array) {
-  return call("cudaFreeMipmappedArray", [&] {
+  return outside_capture("cudaFreeMipmappedArray", [&] {
     if (array == nullptr) return cudaSuccess;
     for (const auto& level : array->levels) release(level->address);
     delete array;

@@ -354,6 +354,22 @@ Side side_of(const cudaArray& array, std::size_t x, std::size_t row, std::size_t
   return {reinterpret_cast<const void*>(at), array.row_bytes(), array.plane_bytes()};
 }
 
+// Whether the array has all of that; where not, says so. `x` and the extent's width are in bytes.
+bool check_texels(const char* name, const cudaArray& array, std::size_t x, std::size_t row,
+                  std::size_t plane, const Extent& extent) {
+  if (extent.is_empty() || (x <= array.row_bytes() && extent.width <= array.row_bytes() - x &&
+                            row <= array.rows() && extent.rows <= array.rows() - row &&
+                            plane <= array.planes() && extent.planes <= array.planes() - plane)) {
+    return true;
+  }
+  explain(
+      name,
+      "%s: from byte %zu of row %zu on, %zu bytes of %zu rows do not lie in the array, which has "
+      "%zu rows of %zu bytes",
+      name, x, row, extent.width, extent.rows, array.rows(), array.row_bytes());
+  return false;
+}
+
 // Positions and widths are in texels where an array takes part, else in bytes.
 cudaError_t copy_planes(const Issue& issue, const cudaMemcpy3DParms& p) {
   const auto side = [](cudaArray_const_t array, const cudaPitchedPtr& memory,
@@ -365,23 +381,33 @@ cudaError_t copy_planes(const Issue& issue, const cudaMemcpy3DParms& p) {
   };
   const cudaArray_const_t array = p.srcArray != nullptr ? p.srcArray : p.dstArray;
   const std::size_t unit = array != nullptr ? array->texel_bytes() : 1;
+  const Extent extent{p.extent.width * unit, p.extent.height, p.extent.depth};
+  const auto has_all = [&](cudaArray_const_t its, const cudaPos& at) {
+    return its == nullptr ||
+           check_texels(issue.name, *its, at.x * its->texel_bytes(), at.y, at.z, extent);
+  };
+  if (!has_all(p.dstArray, p.dstPos) || !has_all(p.srcArray, p.srcPos)) {
+    return cudaErrorInvalidValue;
+  }
   return copy(issue, side(p.dstArray, p.dstPtr, p.dstPos), side(p.srcArray, p.srcPtr, p.srcPos),
-              {p.extent.width * unit, p.extent.height, p.extent.depth}, p.kind);
+              extent, p.kind);
 }
 
 cudaError_t copy_to_array(const Issue& issue, cudaArray_t to, std::size_t x, std::size_t row,
                           const void* from, std::size_t pitch, std::size_t width,
                           std::size_t height, cudaMemcpyKind kind) {
   if (to == nullptr) return cudaErrorInvalidResourceHandle;
-  return copy(issue, side_of(*to, x, row), {from, pitch, 0}, {.width = width, .rows = height},
-              kind);
+  const Extent extent{.width = width, .rows = height};
+  if (!check_texels(issue.name, *to, x, row, 0, extent)) return cudaErrorInvalidValue;
+  return copy(issue, side_of(*to, x, row), {from, pitch, 0}, extent, kind);
 }
 cudaError_t copy_from_array(const Issue& issue, void* to, std::size_t pitch, cudaArray_const_t from,
                             std::size_t x, std::size_t row, std::size_t width, std::size_t height,
                             cudaMemcpyKind kind) {
   if (from == nullptr) return cudaErrorInvalidResourceHandle;
-  return copy(issue, {to, pitch, 0}, side_of(*from, x, row), {.width = width, .rows = height},
-              kind);
+  const Extent extent{.width = width, .rows = height};
+  if (!check_texels(issue.name, *from, x, row, 0, extent)) return cudaErrorInvalidValue;
+  return copy(issue, {to, pitch, 0}, side_of(*from, x, row), extent, kind);
 }
 // So many bytes from a texel on, row by row: rows lie without gaps.
 cudaError_t copy_to_array(const Issue& issue, cudaArray_t to, std::size_t x, std::size_t row,
@@ -526,7 +552,8 @@ extern "C" {
 // ---- Copies ----
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return call("cudaMemcpy", [&] { return copy_bytes("cudaMemcpy", to, from, bytes, kind); });
+  return on_stream("cudaMemcpy", nullptr,
+                   [&] { return copy_bytes("cudaMemcpy", to, from, bytes, kind); });
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
@@ -538,7 +565,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  return call("cudaMemcpy2D", [&] {
+  return on_stream("cudaMemcpy2D", nullptr, [&] {
     return copy_rows("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind);
   });
 }
@@ -553,7 +580,7 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
-  return call("cudaMemcpy3D", [&] {
+  return on_stream("cudaMemcpy3D", nullptr, [&] {
     return parameters != nullptr ? copy_planes("cudaMemcpy3D", *parameters) : cudaErrorInvalidValue;
   });
 }
@@ -571,7 +598,7 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t row, const void* from,
                                 std::size_t pitch, std::size_t width, std::size_t height,
                                 cudaMemcpyKind kind) {
-  return call("cudaMemcpy2DToArray", [&] {
+  return on_stream("cudaMemcpy2DToArray", nullptr, [&] {
     return copy_to_array("cudaMemcpy2DToArray", to, x, row, from, pitch, width, height, kind);
   });
 }
@@ -587,7 +614,7 @@ cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x, std::size_t 
 cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t from,
                                   std::size_t x, std::size_t row, std::size_t width,
                                   std::size_t height, cudaMemcpyKind kind) {
-  return call("cudaMemcpy2DFromArray", [&] {
+  return on_stream("cudaMemcpy2DFromArray", nullptr, [&] {
     return copy_from_array("cudaMemcpy2DFromArray", to, pitch, from, x, row, width, height, kind);
   });
 }
@@ -606,7 +633,7 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t x, std::size_t 
                                      cudaArray_const_t from, std::size_t from_x,
                                      std::size_t from_row, std::size_t width, std::size_t height,
                                      cudaMemcpyKind kind) {
-  return call("cudaMemcpy2DArrayToArray", [&] {
+  return on_stream("cudaMemcpy2DArrayToArray", nullptr, [&] {
     if (from == nullptr) return cudaErrorInvalidResourceHandle;
     const Side side = side_of(*from, from_x, from_row);
     return copy_to_array("cudaMemcpy2DArrayToArray", to, x, row, side.pointer, side.row_pitch,
@@ -616,8 +643,9 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t x, std::size_t 
 
 cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t row, const void* from,
                               std::size_t bytes, cudaMemcpyKind kind) {
-  return call("cudaMemcpyToArray",
-              [&] { return copy_to_array("cudaMemcpyToArray", to, x, row, from, bytes, kind); });
+  return on_stream("cudaMemcpyToArray", nullptr, [&] {
+    return copy_to_array("cudaMemcpyToArray", to, x, row, from, bytes, kind);
+  });
 }
 
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, std::size_t x, std::size_t row, const void* from,
@@ -629,7 +657,7 @@ cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, std::size_t x, std::size_t ro
 
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x, std::size_t row,
                                 std::size_t bytes, cudaMemcpyKind kind) {
-  return call("cudaMemcpyFromArray", [&] {
+  return on_stream("cudaMemcpyFromArray", nullptr, [&] {
     return copy_from_array("cudaMemcpyFromArray", to, from, x, row, bytes, kind);
   });
 }
@@ -644,7 +672,7 @@ cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, std::size
 
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            std::size_t bytes) {
-  return call("cudaMemcpyPeer", [&] {
+  return on_stream("cudaMemcpyPeer", nullptr, [&] {
     if (!is_device(to_device) || !is_device(from_device)) return cudaErrorInvalidDevice;
     return copy_bytes("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDefault);
   });
@@ -680,7 +708,7 @@ cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const
 }
 
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters) {
-  return call("cudaMemcpy3DPeer", [&] {
+  return on_stream("cudaMemcpy3DPeer", nullptr, [&] {
     if (parameters == nullptr) return cudaErrorInvalidValue;
     return copy_planes("cudaMemcpy3DPeer", between_devices(*parameters));
   });
@@ -697,7 +725,7 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters, cudaS
 // ---- Memsets ----
 
 cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
-  return call("cudaMemset", [&] {
+  return on_stream("cudaMemset", nullptr, [&] {
     return set("cudaMemset", {pointer, bytes, bytes}, value, {.width = bytes});
   });
 }
@@ -710,7 +738,7 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStr
 
 cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width,
                          std::size_t height) {
-  return call("cudaMemset2D", [&] {
+  return on_stream("cudaMemset2D", nullptr, [&] {
     return set("cudaMemset2D", {pointer, pitch, 0}, value, {.width = width, .rows = height});
   });
 }
@@ -724,7 +752,7 @@ cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::
 }
 
 cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
-  return call("cudaMemset3D", [&] {
+  return on_stream("cudaMemset3D", nullptr, [&] {
     return set("cudaMemset3D", side_of(memory), value, {extent.width, extent.height, extent.depth});
   });
 }
@@ -741,7 +769,7 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent exten
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes,
                                std::size_t offset, cudaMemcpyKind kind) {
-  return call("cudaMemcpyToSymbol", [&] {
+  return on_stream("cudaMemcpyToSymbol", nullptr, [&] {
     return copy_to_symbol("cudaMemcpyToSymbol", symbol, from, bytes, offset, kind);
   });
 }
@@ -755,7 +783,7 @@ cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::s
 
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes,
                                  std::size_t offset, cudaMemcpyKind kind) {
-  return call("cudaMemcpyFromSymbol", [&] {
+  return on_stream("cudaMemcpyFromSymbol", nullptr, [&] {
     return copy_from_symbol("cudaMemcpyFromSymbol", to, symbol, bytes, offset, kind);
   });
 }

@@ -15,6 +15,7 @@ inline constexpr unsigned kMaxGridExtent[3] = {2147483647u, 65535u, 65535u};
 inline constexpr int kConstantBytes = 65536;
 inline constexpr int kRegistersPerBlock = 65536;
 inline constexpr int kPitchAlignment = 512;
+inline constexpr int kTexturePitchAlignment = 32;
 
 // The GPU whose key SIMT_GPU is (default h200), read at the first call. An unknown one is one line
 // on stderr that lists the keys, and exit status 2.

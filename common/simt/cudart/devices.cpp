@@ -28,7 +28,6 @@ namespace simt::cudart {
 namespace {
 
 constexpr int kMostPitch = 2147483647;
-constexpr int kTexturePitchAlignment = 32;
 std::string bus_id(int device) {
   char text[16];
   std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(device));
@@ -319,6 +318,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 
 cudaError_t cudaDeviceSynchronize() {
   return call("cudaDeviceSynchronize", [] {
+    const cudaError_t error = check_no_capture("cudaDeviceSynchronize");
+    if (error != cudaSuccess) return error;
     timeline::host_waited_for_device(current);
     return cudaSuccess;
   });
@@ -355,7 +356,7 @@ cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
-  return call("cudaDeviceSetLimit", [&] {
+  return outside_capture("cudaDeviceSetLimit", [&] {
     if (limit_of(limit) == nullptr) return cudaErrorUnsupportedLimit;
     limits_set[limit] = value;
     if (is_recording()) note_limit(limit, value);
@@ -372,7 +373,7 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
 }
 
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
-  return call("cudaDeviceSetCacheConfig", [] { return cudaSuccess; });
+  return outside_capture("cudaDeviceSetCacheConfig", [] { return cudaSuccess; });
 }
 
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {

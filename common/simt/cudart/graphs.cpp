@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
@@ -23,6 +24,13 @@ namespace simt::cudart {
 namespace {
 
 using Node = CUgraphNode_st;
+
+// Instantiated and not destroyed.
+std::set<cudaGraphExec_t>& all_ready() {
+  static auto& instance = *new std::set<cudaGraphExec_t>;
+  return instance;
+}
+bool is_ready(cudaGraphExec_t ready) { return all_ready().contains(ready); }
 using Graph = CUgraph_st;
 
 // What kernels set and conditional nodes ask.
@@ -377,7 +385,7 @@ cudaError_t on_node(const char* name, cudaGraphNode_t node, cudaGraphNodeType ty
 template <class Body>
 cudaError_t on_copy(const char* name, cudaGraphExec_t ready, cudaGraphNode_t node, Body body) {
   return call(name, [&]() -> cudaError_t {
-    Node* const its = ready != nullptr ? in_copy(*ready->graph, node) : nullptr;
+    Node* const its = is_ready(ready) ? in_copy(*ready->graph, node) : nullptr;
     return its != nullptr ? body(*its) : cudaErrorInvalidValue;
   });
 }
@@ -386,6 +394,7 @@ cudaError_t instantiate(cudaGraphExec_t* ready, cudaGraph_t graph, unsigned long
   if (ready == nullptr || graph == nullptr) return cudaErrorInvalidValue;
   if (!graph->nodes.empty() && in_order(*graph).empty()) return cudaErrorInvalidValue;
   *ready = new CUgraphExec_st{duplicate(*graph), flags};
+  all_ready().insert(*ready);
   return cudaSuccess;
 }
 
@@ -781,7 +790,7 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph,
                                  unsigned long long flags) {
-  return call("cudaGraphInstantiate", [&] { return instantiate(ready, graph, flags); });
+  return outside_capture("cudaGraphInstantiate", [&] { return instantiate(ready, graph, flags); });
 }
 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* ready, cudaGraph_t graph,
@@ -801,13 +810,13 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* ready, cudaGraph_t g
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t ready, cudaStream_t stream) {
   return on_stream("cudaGraphUpload", stream,
-                   [&] { return ready != nullptr ? cudaSuccess : cudaErrorInvalidValue; });
+                   [&] { return is_ready(ready) ? cudaSuccess : cudaErrorInvalidValue; });
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
   return on_stream("cudaGraphLaunch", stream, [&]() -> cudaError_t {
-    if (ready == nullptr) return cudaErrorInvalidValue;
-    if (is_captured(stream)) return cudaErrorStreamCaptureUnsupported;
+    if (const cudaError_t error = check_not_captured(stream); error != cudaSuccess) return error;
+    if (!is_ready(ready)) return cudaErrorInvalidValue;
     const GraphOnStream on(stream);
     set_conditions_for_launch(*ready->graph);
     return run(*ready->graph);
@@ -815,8 +824,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) {
-  return call("cudaGraphExecDestroy", [&] {
-    if (ready == nullptr) return cudaErrorInvalidValue;
+  return outside_capture("cudaGraphExecDestroy", [&] {
+    if (all_ready().erase(ready) == 0) return cudaErrorInvalidValue;
     delete ready;
     return cudaSuccess;
   });
@@ -824,7 +833,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) {
 
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t ready, unsigned long long* flags) {
   return call("cudaGraphExecGetFlags", [&] {
-    if (ready == nullptr || flags == nullptr) return cudaErrorInvalidValue;
+    if (!is_ready(ready) || flags == nullptr) return cudaErrorInvalidValue;
     *flags = ready->flags;
     return cudaSuccess;
   });
@@ -888,7 +897,7 @@ cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t ready, cudaGraphNode_t node,
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t ready, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result) {
   return call("cudaGraphExecUpdate", [&] {
-    if (ready == nullptr || graph == nullptr) return cudaErrorInvalidValue;
+    if (!is_ready(ready) || graph == nullptr) return cudaErrorInvalidValue;
     const auto& old = ready->graph->nodes;
     const bool fits = old.size() == graph->nodes.size() &&
                       std::equal(old.begin(), old.end(), graph->nodes.begin(),

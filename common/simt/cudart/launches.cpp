@@ -487,10 +487,14 @@ cudaError_t launch(const void* function, const Launching& what) {
           device_of(what.stream), current_device());
       return cudaErrorInvalidResourceHandle;
     }
+    cudaError_t error = check_legacy("cudaLaunchKernel", what.stream);
+    if (error != cudaSuccess) return error;
     NodeParameters kept;
     Work work;
-    const cudaError_t error = prepare(function, what, work, kept);
-    return error == cudaSuccess ? enqueue(what.stream, cudaGraphNodeTypeKernel, work, kept) : error;
+    error = prepare(function, what, work, kept);
+    if (error == cudaSuccess) return enqueue(what.stream, cudaGraphNodeTypeKernel, work, kept);
+    spoil_capture(what.stream);
+    return error;
   });
 }
 

@@ -45,7 +45,9 @@ cudaError_t allocate_for(void** pointer, std::size_t bytes, MemoryKind kind) {
 // Of a graph that is being captured, a node.
 cudaError_t allocate_on(cudaStream_t stream, void** pointer, std::size_t bytes) {
   if (!is_captured(stream)) {
-    const cudaError_t error = allocate_in_order(pointer, bytes, MemoryKind::device);
+    cudaError_t error = check_unsafe("cudaMallocAsync");
+    if (error != cudaSuccess) return error;
+    error = allocate_in_order(pointer, bytes, MemoryKind::device);
     if (error == cudaSuccess && !is_recording() && *pointer != nullptr) {
       // Who uses the memory on another stream must come after that. Nothing can have come before.
       timeline::Operation operation(number_of(stream), "cudaMallocAsync");
@@ -135,12 +137,13 @@ extern "C" {
 // ---- Memory of the device ----
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
-  return call("cudaMalloc", [&] { return allocate_for(pointer, bytes, MemoryKind::device); });
+  return outside_capture("cudaMalloc",
+                         [&] { return allocate_for(pointer, bytes, MemoryKind::device); });
 }
 
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
                             std::size_t height) {
-  return call("cudaMallocPitch", [&]() -> cudaError_t {
+  return outside_capture("cudaMallocPitch", [&]() -> cudaError_t {
     if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
     std::size_t bytes = 0;
     if (!pitched(width, height, *pitch, bytes)) return cudaErrorMemoryAllocation;
@@ -149,7 +152,7 @@ cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t widt
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched_pointer, cudaExtent extent) {
-  return call("cudaMalloc3D", [&]() -> cudaError_t {
+  return outside_capture("cudaMalloc3D", [&]() -> cudaError_t {
     if (pitched_pointer == nullptr) return cudaErrorInvalidValue;
     std::size_t rows = 0, bytes = 0;
     if (__builtin_mul_overflow(extent.height, extent.depth, &rows) ||
@@ -167,7 +170,7 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return call("cudaFree", [&] {
+  return outside_capture("cudaFree", [&] {
     timeline::host_waited_for_device(current_device());
     return free_block("cudaFree", pointer);
   });
@@ -183,14 +186,14 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 // ---- Memory of both ----
 
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned int flags) {
-  return call("cudaMallocManaged", [&]() -> cudaError_t {
+  return outside_capture("cudaMallocManaged", [&]() -> cudaError_t {
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
     return allocate_for(pointer, bytes, MemoryKind::managed);
   });
 }
 
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned int flags) {
-  return call("cudaHostAlloc", [&]() -> cudaError_t {
+  return outside_capture("cudaHostAlloc", [&]() -> cudaError_t {
     constexpr unsigned int kFlags =
         cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
     if ((flags & ~kFlags) != 0) return cudaErrorInvalidValue;
@@ -199,11 +202,12 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned int flags)
 }
 
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
-  return call("cudaMallocHost", [&] { return allocate_for(pointer, bytes, MemoryKind::pinned); });
+  return outside_capture("cudaMallocHost",
+                         [&] { return allocate_for(pointer, bytes, MemoryKind::pinned); });
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-  return call("cudaFreeHost", [&] {
+  return outside_capture("cudaFreeHost", [&] {
     if (pointer == nullptr) return cudaSuccess;
     const auto address = reinterpret_cast<std::uint64_t>(pointer);
     const Block* const block = block_at(address);
@@ -217,7 +221,7 @@ cudaError_t cudaFreeHost(void* pointer) {
 }
 
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int) {
-  return call("cudaHostRegister", [&]() -> cudaError_t {
+  return outside_capture("cudaHostRegister", [&]() -> cudaError_t {
     if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
     if (block_at(pointer) != nullptr) return cudaErrorHostMemoryAlreadyRegistered;
     if (is_recording()) return refuse_to_note("cudaHostRegister lends host memory to kernels");
@@ -227,7 +231,7 @@ cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int) {
 }
 
 cudaError_t cudaHostUnregister(void* pointer) {
-  return call("cudaHostUnregister", [&] {
+  return outside_capture("cudaHostUnregister", [&] {
     const auto address = reinterpret_cast<std::uint64_t>(pointer);
     const Block* const block = block_at(address);
     if (block == nullptr || block->begin != address || block->kind != MemoryKind::registered) {
@@ -301,6 +305,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation,
                                  unsigned int, cudaStream_t stream) {
   return on_stream("cudaMemPrefetchAsync", stream, [&] {
+    if (const cudaError_t error = check_not_captured(stream); error != cudaSuccess) return error;
     const Block* const block = block_at(pointer);
     const bool is_whole = block != nullptr && bytes <= block->begin + block->bytes -
                                                            reinterpret_cast<std::uint64_t>(pointer);

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,9 +24,18 @@ struct Capture {
   std::unique_ptr<CUgraph_st> graph = std::make_unique<CUgraph_st>();
   CUgraph_st* into = graph.get();  // or one that the program has
   cudaStream_t origin = nullptr;   // where it began
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  std::thread::id thread = std::this_thread::get_id();  // that began it
   unsigned long long number = 0;
+  int device = 0;
+  bool is_blocking = false;  // one of its streams waits for the legacy default stream
   bool is_active = true;
   bool is_valid = true;
+
+  Capture();
+  ~Capture();
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
 };
 
 }  // namespace simt::cudart
@@ -58,6 +68,7 @@ namespace {
 struct Made {
   std::set<cudaStream_t> streams;
   std::set<cudaEvent_t> events;
+  std::set<Capture*> captures;
   unsigned long long last_number = 0;
   unsigned long long last_capture = 0;
 };
@@ -66,11 +77,13 @@ Made& made() {
   return instance;
 }
 
+thread_local constinit cudaStreamCaptureMode mode_of_thread = cudaStreamCaptureModeGlobal;
+
 int graph_on = -1;  // in the timeline: the stream of the graph that is being launched
 
-bool is_built_in(cudaStream_t stream) {
-  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
-}
+bool is_legacy(cudaStream_t stream) { return stream == nullptr || stream == cudaStreamLegacy; }
+
+bool is_built_in(cudaStream_t stream) { return is_legacy(stream) || stream == cudaStreamPerThread; }
 
 // The built-in streams are names only.
 CUstream_st& object_of(cudaStream_t stream) {
@@ -78,7 +91,7 @@ CUstream_st& object_of(cudaStream_t stream) {
   thread_local std::array<CUstream_st, kMostDevices> of_thread;
   const auto device = static_cast<std::size_t>(current_device());
   if (stream == cudaStreamPerThread) return of_thread[device];
-  return stream == nullptr || stream == cudaStreamLegacy ? legacy[device] : *stream;
+  return is_legacy(stream) ? legacy[device] : *stream;
 }
 
 Capture* capture_of(cudaStream_t stream) {
@@ -86,21 +99,69 @@ Capture* capture_of(cudaStream_t stream) {
   return capture != nullptr && capture->is_active ? capture.get() : nullptr;
 }
 
-// What waits for a stream cannot be part of a graph, and ends its capture.
-cudaError_t wait_for(cudaStream_t stream) {
-  Capture* const capture = capture_of(stream);
-  if (capture == nullptr) return cudaSuccess;
-  capture->is_valid = false;
-  return cudaErrorStreamCaptureUnsupported;
+// Spoils the captures in progress that are meant, and tells whether there was one.
+template <class Meant>
+bool spoil_captures(Meant is_meant) {
+  bool any = false;
+  for (Capture* const capture : made().captures) {
+    if (!capture->is_active || !is_meant(*capture)) continue;
+    capture->is_valid = false;
+    any = true;
+  }
+  return any;
 }
 
-cudaError_t host_waits_for(cudaStream_t stream) {
-  const cudaError_t error = wait_for(stream);
+cudaError_t host_waits_for(const char* name, cudaStream_t stream) {
+  cudaError_t error = check_not_captured(stream);
+  if (error == cudaSuccess) error = check_unsafe(name);
   if (error == cudaSuccess) timeline::host_waited_for(number_of(stream));
   return error;
 }
 
 bool is_event(cudaEvent_t event) { return made().events.contains(event); }
+
+bool is_being_captured(cudaEvent_t event) {
+  return event->capture != nullptr && event->capture->is_active;
+}
+
+// The stream takes part in the event's capture from here on, if it does not yet.
+cudaError_t join_capture(cudaStream_t stream, cudaEvent_t event) {
+  Capture& joined = *event->capture;
+  Capture* const own = capture_of(stream);
+  if (is_legacy(stream)) {
+    joined.is_valid = false;
+    return cudaErrorStreamCaptureImplicit;
+  }
+  if (own != nullptr && own != &joined) {
+    own->is_valid = joined.is_valid = false;
+    return cudaErrorStreamCaptureMerge;
+  }
+  CUstream_st& its = object_of(stream);
+  if (own == nullptr) {
+    its.last.clear();
+    joined.is_blocking |= (its.flags & cudaStreamNonBlocking) == 0;
+  }
+  its.capture = event->capture;
+  its.last.insert(its.last.end(), event->last.begin(), event->last.end());
+  return cudaSuccess;
+}
+
+// Whether all that was captured on other streams comes before what the origin's next node would come behind.
+bool is_joined(const Capture& capture) {
+  std::set<const CUgraphNode_st*> before;
+  std::vector<CUgraphNode_st*> next = object_of(capture.origin).last;
+  while (!next.empty()) {
+    const CUgraphNode_st* const node = next.back();
+    next.pop_back();
+    if (!before.insert(node).second) continue;
+    next.insert(next.end(), node->dependencies.begin(), node->dependencies.end());
+  }
+  return std::ranges::all_of(made().streams, [&](cudaStream_t stream) {
+    return stream->capture.get() != &capture ||
+           std::ranges::all_of(stream->last,
+                               [&](const CUgraphNode_st* node) { return before.contains(node); });
+  });
+}
 
 cudaError_t create_stream(cudaStream_t* stream, unsigned int flags, int priority) {
   return call("cudaStreamCreate", [&] {
@@ -116,6 +177,55 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned int flags, int priority
 }
 
 }  // namespace
+
+Capture::Capture() { made().captures.insert(this); }
+Capture::~Capture() { made().captures.erase(this); }
+
+cudaError_t check_legacy(const char* name, cudaStream_t stream) {
+  if (!is_legacy(stream)) return cudaSuccess;
+  const auto waits = [](const Capture& capture) {
+    return capture.is_blocking && capture.device == current_device();
+  };
+  if (!spoil_captures(waits)) return cudaSuccess;
+  explain("default stream during a capture",
+          "%s: not on the default stream while a blocking stream is being captured; the capture is "
+          "now invalid. Use the captured stream, or create it with cudaStreamNonBlocking",
+          name);
+  return cudaErrorStreamCaptureImplicit;
+}
+
+cudaError_t check_unsafe(const char* name) {
+  if (mode_of_thread == cudaStreamCaptureModeRelaxed) return cudaSuccess;
+  const auto forbids = [](const Capture& capture) {
+    if (capture.thread == std::this_thread::get_id()) {
+      return capture.mode != cudaStreamCaptureModeRelaxed;
+    }
+    return mode_of_thread == cudaStreamCaptureModeGlobal &&
+           capture.mode == cudaStreamCaptureModeGlobal;
+  };
+  if (!spoil_captures(forbids)) return cudaSuccess;
+  explain(name,
+          "%s: not while a stream is being captured; the capture is now invalid. Call it before "
+          "cudaStreamBeginCapture, or begin the capture with cudaStreamCaptureModeRelaxed",
+          name);
+  return cudaErrorStreamCaptureUnsupported;
+}
+
+cudaError_t check_no_capture(const char* name) {
+  const auto is_here = [](const Capture& capture) { return capture.device == current_device(); };
+  if (!spoil_captures(is_here)) return cudaSuccess;
+  explain(name,
+          "%s: not while a stream is being captured; the capture is now invalid. Call it after "
+          "cudaStreamEndCapture",
+          name);
+  return cudaErrorStreamCaptureUnsupported;
+}
+
+cudaError_t check_not_captured(cudaStream_t stream) {
+  if (capture_of(stream) == nullptr) return cudaSuccess;
+  spoil_capture(stream);
+  return cudaErrorStreamCaptureUnsupported;
+}
 
 Work record_of(cudaEvent_t event) {
   return [event] {
@@ -133,7 +243,7 @@ bool is_stream(cudaStream_t stream) {
 
 int number_of(cudaStream_t stream) {
   if (graph_on >= 0) return graph_on;
-  if (stream == nullptr || stream == cudaStreamLegacy) {
+  if (is_legacy(stream)) {
     return timeline::default_stream(current_device());
   }
   CUstream_st& its = object_of(stream);
@@ -150,10 +260,16 @@ GraphOnStream::~GraphOnStream() { graph_on = before_; }
 
 bool is_captured(cudaStream_t stream) { return capture_of(stream) != nullptr; }
 
+void spoil_capture(cudaStream_t stream) {
+  if (!is_stream(stream)) return;
+  if (Capture* const capture = capture_of(stream); capture != nullptr) capture->is_valid = false;
+}
+
 cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, const Work& work,
                     const NodeParameters& parameters) {
   Capture* const capture = capture_of(stream);
   if (capture == nullptr) return work();
+  if (!capture->is_valid) return cudaErrorStreamCaptureInvalidated;
   CUstream_st& its = object_of(stream);
   CUgraphNode_st& node = add_node(*capture->into, type, its.last, work);
   node.parameters = parameters;
@@ -191,6 +307,10 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call("cudaStreamDestroy", [&] {
     if (made().streams.erase(stream) == 0) return cudaErrorInvalidResourceHandle;
+    if (Capture* const capture = capture_of(stream); capture != nullptr) {
+      capture->is_valid = false;
+      if (capture->origin == stream) capture->is_active = false;
+    }
     timeline::destroy_stream(stream->order);
     delete stream;
     return cudaSuccess;
@@ -198,25 +318,41 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return on_stream("cudaStreamSynchronize", stream, [&] { return host_waits_for(stream); });
+  return on_stream("cudaStreamSynchronize", stream,
+                   [&] { return host_waits_for("cudaStreamSynchronize", stream); });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return on_stream("cudaStreamQuery", stream, [&] { return host_waits_for(stream); });
+  return on_stream("cudaStreamQuery", stream,
+                   [&] { return host_waits_for("cudaStreamQuery", stream); });
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
   return on_stream("cudaStreamWaitEvent", stream, [&] {
-    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
-    if (event->capture == nullptr || !event->capture->is_active) {
-      timeline::wait(number_of(stream), event->clock);
-      return cudaSuccess;
+    if (!is_event(event)) {
+      spoil_capture(stream);
+      return cudaErrorInvalidResourceHandle;
     }
-    // The stream takes part in the capture from here on.
-    CUstream_st& its = object_of(stream);
-    if (its.capture != event->capture) its.last.clear();
-    its.capture = event->capture;
-    its.last.insert(its.last.end(), event->last.begin(), event->last.end());
+    if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
+    if (flags == cudaEventWaitExternal) {
+      const auto wait = [=] {
+        if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+        timeline::wait(number_of(stream), event->clock);
+        return cudaSuccess;
+      };
+      return enqueue(stream, cudaGraphNodeTypeWaitEvent, wait, {.event = event});
+    }
+    if (is_being_captured(event)) return join_capture(stream, event);
+    if (event->capture != nullptr) return cudaErrorInvalidValue;  // of a capture that has ended
+    if (is_captured(stream) && event->is_recorded) {
+      spoil_capture(stream);
+      explain("wait during a capture",
+              "cudaStreamWaitEvent: the stream is being captured, but the event was recorded "
+              "before; the capture is now invalid. Record the event on a captured stream, or wait "
+              "with cudaEventWaitExternal");
+      return cudaErrorStreamCaptureIsolation;
+    }
+    timeline::wait(number_of(stream), event->clock);
     return cudaSuccess;
   });
 }
@@ -284,13 +420,16 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 
 // ---- Capture ----
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   return on_stream("cudaStreamBeginCapture", stream, [&] {
-    if (stream == nullptr || stream == cudaStreamLegacy) return cudaErrorStreamCaptureUnsupported;
+    if (is_legacy(stream)) return cudaErrorStreamCaptureUnsupported;
     if (capture_of(stream) != nullptr) return cudaErrorIllegalState;
     CUstream_st& its = object_of(stream);
     its.capture = std::make_shared<Capture>();
     its.capture->origin = stream;
+    its.capture->mode = mode;
+    its.capture->device = device_of(stream);
+    its.capture->is_blocking = (its.flags & cudaStreamNonBlocking) == 0;
     its.capture->number = ++made().last_capture;
     its.last.clear();
     return cudaSuccess;
@@ -324,14 +463,25 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     if (capture->origin != stream) return cudaErrorStreamCaptureUnmatched;
     capture->is_active = false;
     const std::shared_ptr<Capture> kept = std::move(object_of(stream).capture);
+    if (kept->mode != cudaStreamCaptureModeRelaxed && kept->thread != std::this_thread::get_id()) {
+      return cudaErrorStreamCaptureWrongThread;
+    }
     if (!kept->is_valid) return cudaErrorStreamCaptureInvalidated;
+    if (!is_joined(*kept)) {
+      explain("unjoined",
+              "cudaStreamEndCapture: a second stream was captured as well, and the first does not "
+              "wait for its last work. Record an event after that work, and let the first stream "
+              "wait for it");
+      return cudaErrorStreamCaptureUnjoined;
+    }
     *graph = kept->into == kept->graph.get() ? kept->graph.release() : kept->into;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return on_stream("cudaStreamIsCapturing", stream, [&] {
+  return call("cudaStreamIsCapturing", [&] {
+    if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
     if (status == nullptr) return cudaErrorInvalidValue;
     const Capture* const capture = capture_of(stream);
     *status = capture == nullptr  ? cudaStreamCaptureStatusNone
@@ -369,12 +519,10 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
   });
 }
 
-// No call is forbidden by a mode.
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  thread_local constinit cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
   return query("cudaThreadExchangeStreamCaptureMode", [&] {
     if (mode == nullptr) return cudaErrorInvalidValue;
-    std::swap(*mode, current);
+    std::swap(*mode, mode_of_thread);
     return cudaSuccess;
   });
 }
@@ -383,7 +531,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
                                   void* user_data, unsigned int flags) {
   return on_stream("cudaStreamAddCallback", stream, [&] {
     if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
-    if (const cudaError_t error = wait_for(stream); error != cudaSuccess) return error;
+    if (const cudaError_t error = check_not_captured(stream); error != cudaSuccess) return error;
     const timeline::HostTask task(number_of(stream));
     callback(stream, cudaSuccess, user_data);
     return cudaSuccess;
@@ -447,9 +595,10 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
       return enqueue(stream, cudaGraphNodeTypeEventRecord, record_of(event), {.event = event});
     }
     // During a capture an event says where in the graph it was recorded.
-    event->capture = object_of(stream).capture;
+    const bool is_part = capture_of(stream) != nullptr;
+    event->capture = is_part ? object_of(stream).capture : nullptr;
     event->last = object_of(stream).last;
-    if (capture_of(stream) != nullptr) return cudaSuccess;
+    if (is_part) return cudaSuccess;
     event->clock = timeline::record(number_of(stream));
     return record_of(event)();
   });
@@ -462,6 +611,13 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return call("cudaEventQuery", [&] {
     if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    if (is_being_captured(event)) {
+      event->capture->is_valid = false;
+      return cudaErrorCapturedEvent;
+    }
+    if (event->capture != nullptr) return cudaErrorInvalidValue;  // of a capture that has ended
+    if (const cudaError_t error = check_unsafe("cudaEventQuery"); error != cudaSuccess)
+      return error;
     timeline::host_waited_for(event->clock);
     return cudaSuccess;
   });
@@ -473,6 +629,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
   return call("cudaEventElapsedTime", [&] {
     if (milliseconds == nullptr) return cudaErrorInvalidValue;
     for (cudaEvent_t event : {start, end}) {
+      if (is_event(event) && is_being_captured(event)) return cudaErrorCapturedEvent;
       if (!is_event(event) || !event->has_time || !event->is_recorded) {
         return cudaErrorInvalidResourceHandle;
       }

@@ -14,11 +14,34 @@ inline constexpr int kGreatestPriority = -5;
 /// Made and not destroyed, or one of the built-in ones.
 bool is_stream(cudaStream_t stream);
 
+// What streams that are being captured forbid: the call answers the error, which is said, and what it would have
+// disturbed can no longer become a graph. CUDA Runtime API, cudaStreamBeginCapture and
+// cudaThreadExchangeStreamCaptureMode; where these say little, as CUDA 13.0 answers.
+/// The legacy default stream, while a blocking stream is being captured, of which each waits for the other.
+cudaError_t check_legacy(const char* name, cudaStream_t stream);
+/// What CUDA calls potentially unsafe, by this host thread: it could wait for work that has only been noted.
+cudaError_t check_unsafe(const char* name);
+/// What waits for all streams.
+cudaError_t check_no_capture(const char* name);
+/// What needs this stream's work done.
+cudaError_t check_not_captured(cudaStream_t stream);
+
 /// A call that needs a device in order, and its stream.
 template <class Body>
 cudaError_t on_stream(const char* name, cudaStream_t stream, Body body) {
   return call(name, [&]() -> cudaError_t {
-    return is_stream(stream) ? body() : cudaErrorInvalidResourceHandle;
+    if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
+    const cudaError_t error = check_legacy(name, stream);
+    return error == cudaSuccess ? body() : error;
+  });
+}
+
+/// A call that is potentially unsafe during a capture.
+template <class Body>
+cudaError_t outside_capture(const char* name, Body body) {
+  return call(name, [&]() -> cudaError_t {
+    const cudaError_t error = check_unsafe(name);
+    return error == cudaSuccess ? body() : error;
   });
 }
 
@@ -44,6 +67,8 @@ class GraphOnStream {
 
 /// Whether its work becomes a graph.
 bool is_captured(cudaStream_t stream);
+/// A call that should have become part of it has failed.
+void spoil_capture(cudaStream_t stream);
 
 /// Does the work, or makes it a node of the graph that is being captured from the stream.
 cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, const Work& work,

@@ -8,8 +8,10 @@
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/arrays.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/recording.hpp"
+#include "common/simt/cudart/streams.hpp"
 
 namespace simt::cudart {
 namespace {
@@ -55,6 +57,14 @@ bool set_memory(Image& image, const void* pointer, std::size_t bytes,
             "cudaCreateTextureObject: %zu bytes from %p on are not all device memory of one "
             "allocation",
             bytes, pointer);
+    return false;
+  }
+  if (reinterpret_cast<std::uint64_t>(pointer) % kPitchAlignment != 0 ||
+      shape.row_bytes % kTexturePitchAlignment != 0) {
+    explain("texture alignment",
+            "cudaCreateTextureObject: memory begins at a multiple of %d bytes (cudaMalloc's does), "
+            "and rows are multiples of %d bytes apart (cudaMallocPitch)",
+            kPitchAlignment, kTexturePitchAlignment);
     return false;
   }
   image.levels = {shape};
@@ -154,8 +164,8 @@ bool remove(std::uint64_t object) {
 }
 
 cudaError_t destroy(const char* name, std::uint64_t object) {
-  return call(name,
-              [&] { return object == 0 || remove(object) ? cudaSuccess : cudaErrorInvalidValue; });
+  return outside_capture(
+      name, [&] { return object == 0 || remove(object) ? cudaSuccess : cudaErrorInvalidValue; });
 }
 
 template <class Kept, class Result>
@@ -184,7 +194,7 @@ extern "C" {
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResourceDesc* resource,
                                     const cudaTextureDesc* texture,
                                     const cudaResourceViewDesc* view) {
-  return call("cudaCreateTextureObject", [&]() -> cudaError_t {
+  return outside_capture("cudaCreateTextureObject", [&]() -> cudaError_t {
     if (object == nullptr || resource == nullptr || texture == nullptr) {
       return cudaErrorInvalidValue;
     }

@@ -56,6 +56,45 @@ int main() {
   expect_error(cudaSetDevice(1), cudaErrorInvalidDevice, __LINE__);
   expect_error(cudaLaunchKernel(reinterpret_cast<const void*>(&main), 1, 1, nullptr, 0, nullptr),
                cudaErrorInvalidDeviceFunction, __LINE__);
+  const cudaChannelFormatDesc channels = cudaCreateChannelDesc<float>();
+  cudaArray_t array;
+  expect_error(cudaMallocArray(&array, &channels, 8, 2), cudaSuccess, __LINE__);
+  char texels[64] = {};
+  constexpr auto kToDevice = cudaMemcpyHostToDevice;
+  expect_error(cudaMemcpy2DToArray(array, 0, 0, texels, 32, 32, 2, kToDevice), cudaSuccess,
+               __LINE__);
+  expect_error(cudaMemcpy2DToArray(array, 4, 0, texels, 32, 32, 1, kToDevice),
+               cudaErrorInvalidValue, __LINE__);
+  expect_error(cudaMemcpy2DToArray(array, 0, 1, texels, 32, 32, 2, kToDevice),
+               cudaErrorInvalidValue, __LINE__);
+  float* row;
+  cudaMalloc(&row, 1024);
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear = {row, channels, 64};
+  const cudaTextureDesc how{};
+  cudaTextureObject_t texture;
+  expect_error(cudaCreateTextureObject(&texture, &resource, &how, nullptr), cudaSuccess, __LINE__);
+  resource.res.linear.devPtr = row + 1;
+  expect_error(cudaCreateTextureObject(&texture, &resource, &how, nullptr), cudaErrorInvalidValue,
+               __LINE__);
+  resource.resType = cudaResourceTypePitch2D;
+  resource.res.pitch2D = {row, channels, 4, 2, 20};
+  expect_error(cudaCreateTextureObject(&texture, &resource, &how, nullptr), cudaErrorInvalidValue,
+               __LINE__);
+  resource.res.pitch2D.pitchInBytes = 32;
+  expect_error(cudaCreateTextureObject(&texture, &resource, &how, nullptr), cudaSuccess, __LINE__);
+  cudaStream_t stream;
+  cudaEvent_t event;
+  cudaStreamCreate(&stream);
+  cudaEventCreate(&event);
+  expect_error(cudaStreamWaitEvent(stream, event, 7), cudaErrorInvalidValue, __LINE__);
+  cudaGraph_t graph;
+  cudaGraphExec_t ready;
+  cudaGraphCreate(&graph, 0);
+  expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess, __LINE__);
+  expect_error(cudaGraphLaunch(nullptr, stream), cudaErrorInvalidValue, __LINE__);
+  expect_error(cudaGraphExecDestroy(ready), cudaSuccess, __LINE__);
   cudaIpcEventHandle_t handle;
   expect_error(cudaIpcGetEventHandle(&handle, nullptr), cudaErrorNotSupported, __LINE__);
   return verdict();

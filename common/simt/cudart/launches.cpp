@@ -159,7 +159,7 @@ cudaError_t check_local(Kernel& kernel) {
                 "%zu bytes of local memory per thread, the limit is %zu: make its arrays smaller, "
                 "or keep them in global memory",
                 its, kMostLocalBytes);
-  return cudaErrorLaunchOutOfResources;
+  return cudaErrorInvalidValue;
 }
 
 // Blocks that the GPU holds at a time.

@@ -14,7 +14,7 @@
 namespace simt::memory {
 namespace {
 
-constexpr std::uint64_t kAlignment = 256;
+constexpr std::uint64_t kAlignment = 512;  // as a GPU has it, and textures need
 // Beyond an allocation: what is read past its end is nobody's.
 constexpr std::uint64_t kGap = 256;
 // Where device memory begins, if it is free: far from all that the host's memory grows to.

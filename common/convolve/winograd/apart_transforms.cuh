@@ -6,6 +6,33 @@
 
 namespace halo::convolve {
 
+// Which cells of the input are a tile's patch: the first one's image, channel, row and column, and how far apart they
+// are. With strides they are of one phase of the channel.
+template <class W, bool kStrided>
+struct ApartPatch {
+  int n, c, h, w;
+  int down = 1, across = 1;
+
+  __device__ ApartPatch(const LayerNumbers& layer, const ApartDivision& division, int channel,
+                        int tile) {
+    const int line = tile / division.tiles_across;
+    n = line / division.tiles_down;
+    c = channel;
+    h = line % division.tiles_down * W::kOutputs;
+    w = tile % division.tiles_across * W::kOutputs;
+    if (kStrided) {
+      const int phase = channel % division.phases;
+      c = channel / division.phases;
+      down = layer.stride_h;
+      across = layer.stride_w;
+      h = h * down + phase / division.phases_across;
+      w = w * across + phase % division.phases_across;
+    }
+    h -= layer.padding_h;
+    w -= layer.padding_w;
+  }
+};
+
 constexpr int kThreads = 128;  // of a block that transforms: a tile each
 
 // Preconditions: gridDim.x = blocks of tiles * division.channels; kStrided unless strides are 1; division.tile_pitch a

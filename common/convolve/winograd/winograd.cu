@@ -6,16 +6,24 @@
 //            2 x 2 outputs take 16, not 36 (3 x 3), or 36, not 100 (5 x 5). Inputs, filters and sums are transformed
 //            for this, and between the transforms are 16 or 36 products of matrices. Filters are transformed once,
 //            by pack; everything else is in this kernel and never leaves the chip.
+//
+//              step              0           1             2             3
+//              chunk 0           copied      transformed   multiplied
+//              chunk 1                       copied        transformed   multiplied
+//              chunk 2                                     copied        transformed  ...
+//
 // Must cost  transformed filters (36 floats where there were 9) once for each 16 or 32 tiles, patches of the input
 //            once for each 32 or 64 filters. 512 channels of 28 x 28 and 512 filters of 3 x 3, tiles of
 //            4 x 4, 64 filters and 16 tiles per block: 37.7 MB of filters 4 times, 3.6 MB of patches 8
 //            times, which is more than a direct method reads, for a quarter of its multiplications.
 #include "common/convolve/cluster.cuh"
+#include "common/convolve/winograd/patches.cuh"
+#include "common/convolve/winograd/tile_sums.cuh"
 #include "common/convolve/winograd/winograd.cuh"
 
 namespace halo::convolve {
 
-// Preconditions: stride 1, filters of kTaps x kTaps, packed as above; blockDim = kThreads; gridDim.x = blocks of
+// Preconditions: stride 1, filters of kTaps x kTaps, packed as filters.cu leaves it; blockDim = kThreads; gridDim.x = blocks of
 // tiles * groups * parts, in clusters of `parts`, which divides kFilters and is at most `chunks`.
 template <int kShape>
 __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
@@ -54,13 +62,11 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
   // channel by channel. A lane has 8 x 4 or 8 x 8 of it, in runs of four, half of the filters or tiles apart.
   // Of eight neighbouring lanes only four (two) read different filters (tiles): a float4 for all lanes then
   // takes two passes, and four if all eight differ.
-  constexpr int kOwn = W::kFrequencies / W::kIs.warps;
-  constexpr int kRows = 8, kColumns = W::kPairs / (kRows * kWarpSize);
   const int many = thread % 2 + thread / 4 % 4 * 2, few = thread / 2 % 2 + thread / 16 % 2 * 2;
   const int own_filter = 4 * (W::kFilters == 64 ? many : few);
   const int own_tile = 4 * (W::kFilters == 64 ? few : many);
-  const int own_frequency = thread / kWarpSize * kOwn;
-  float sums[kOwn][kRows][kColumns] = {};
+  const int own_frequency = thread / kWarpSize * W::kOwn;
+  float sums[W::kOwn][W::kRows][W::kColumns] = {};
   cudaGridDependencySynchronize();  // where calls overlap: the input is there; else nothing
 
   // In step s the patches of chunk s are under way, those of chunk s - 1 are transformed, those of chunk s - 2
@@ -95,28 +101,7 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
     const float* a = weights + (step - 2) % W::kIs.filter_buffers * W::kWeights +
                      own_frequency * W::kChannels * W::kFilters + own_filter;
     const float* b = inputs + step % 2 * W::kInputs + own_frequency * W::kRow + own_tile;
-#pragma unroll 2
-    for (int c = 0; c < W::kChannels; ++c) {
-#pragma unroll
-      for (int f = 0; f < kOwn; ++f) {
-        float filters[kRows], tiles[kColumns];
-#pragma unroll
-        for (int i = 0; i < kRows; i += 4) {
-          *reinterpret_cast<float4*>(filters + i) = *reinterpret_cast<const float4*>(
-              a + (f * W::kChannels + c) * W::kFilters + i / 4 * (W::kFilters / 2));
-        }
-#pragma unroll
-        for (int j = 0; j < kColumns; j += 4) {
-          *reinterpret_cast<float4*>(tiles + j) = *reinterpret_cast<const float4*>(
-              b + (f * W::kChannels + c) * W::kTiles + j / 4 * (W::kTiles / 2));
-        }
-#pragma unroll
-        for (int i = 0; i < kRows; ++i) {
-#pragma unroll
-          for (int j = 0; j < kColumns; ++j) sums[f][i][j] += filters[i] * tiles[j];
-        }
-      }
-    }
+    multiply_frequencies<W>(a, b, sums);
   }
   __syncthreads();
   // This block's chunks are not needed any more, and others may send to where they were.
@@ -125,19 +110,7 @@ __global__ void __launch_bounds__(Winograd<kShape>::kThreads, 1)
 
   // All frequencies of an output together: the sums are exchanged, in place of what is no longer needed.
   float* const exchange = weights;  // [kFrequencies][kPitch]
-#pragma unroll
-  for (int f = 0; f < kOwn; ++f) {
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      const int filter = own_filter + i % 4 + i / 4 * (W::kFilters / 2);
-#pragma unroll
-      for (int j = 0; j < kColumns; j += 4) {
-        const int pair = filter * W::kTiles + own_tile + j / 4 * (W::kTiles / 2);
-        *reinterpret_cast<float4*>(exchange + (own_frequency + f) * W::kPitch + swizzled<W>(pair)) =
-            *reinterpret_cast<const float4*>(&sums[f][i][j]);
-      }
-    }
-  }
+  put_sums<W>(sums, exchange, own_frequency, own_filter, own_tile);
   __syncthreads();
 
   // Outputs are sums over the parts; every block adds up those of some filters, and is sent them by all. A row of a tile's

@@ -91,6 +91,14 @@ TEST_CASE("a program finds the library however it is linked", "[simt]") {
   }
 }
 
+TEST_CASE("arrays have their names wherever a program is run", "[simt]") {
+  const Workbench bench;
+  const Outcome outcome =
+      bench.run("mkdir part elsewhere && cp '" CUDART_PROGRAMS "/faults.cu' part && '" SIMCC
+                "' -o program part/faults.cu && (cd elsewhere && ../program past_the_end)");
+  CHECK_THAT(outcome.err, contains("error: out_of_bounds of numbers in past_the_end"));
+}
+
 TEST_CASE("cuBLAS computes on the host, and says so", "[simt]") {
   if (!std::filesystem::exists(CUBLAS)) halo::test::skip("CUDA's headers of cuBLAS are not here");
   const Workbench bench;
@@ -102,7 +110,8 @@ TEST_CASE("cuBLAS computes on the host, and says so", "[simt]") {
         "rounding, its traffic is not counted\n"
         "simt: cuBLAS: numbers of type 28 are not in the simulator\n"
         "simt: cublasLt: epilogue 512 is not in the simulator\n"
-        "simt: cublasSswap is not in the simulator\n");
+        "simt: cublasSswap is not in the simulator\n"
+        "simt: cuBLAS in a stream that is captured is not in the simulator\n");
   CHECK(outcome.status == 0);
   const Outcome beyond = bench.run("./program beyond");
   CHECK_THAT(beyond.err, contains("error: invalid_copy"));

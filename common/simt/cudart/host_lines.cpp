@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cctype>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -104,8 +105,29 @@ int take_line(void* out, std::uintptr_t, const char* file, int line, const char*
   return 1;
 }
 
+// Debug information of the host may name a file from the folder where it was compiled, and the program run in another. What
+// device code says of that folder tells which it was; empty: nothing does.
+std::string whole_name(const std::string& file) {
+  const std::size_t slash = file.rfind('/');
+  const std::string folder = "/" + file.substr(0, slash == file.npos ? 0 : slash + 1);
+  for (const Kernel* const kernel : all_kernels()) {
+    try {
+      for (const std::string& one : kernel->module->ptx().files) {
+        const std::size_t at = one.rfind(folder);
+        if (at == one.npos) continue;
+        const std::string whole = one.substr(0, at + 1) + file;
+        if (std::ifstream(whole)) return whole;
+      }
+    } catch (const std::exception&) {
+      // It has no PTX, or none that can be read.
+    }
+  }
+  return "";
+}
+
 std::string text_of_line(const HostLine& where) {
   std::ifstream file(where.file);
+  if (!file) file.open(whole_name(where.file));
   std::string text;
   for (int i = 0; i < where.line && std::getline(file, text); ++i) {
   }

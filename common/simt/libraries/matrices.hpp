@@ -50,6 +50,11 @@ template <typename Call>
 cublasStatus_t status_of(cublasHandle_t handle, const Call& call) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   say_once_what_this_is();
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(handle->stream, &capture);
+  if (capture == cudaStreamCaptureStatusActive) {
+    std::fputs("simt: cuBLAS in a stream that is captured is not in the simulator\n", stderr);
+  }
   try {
     call();
     return CUBLAS_STATUS_SUCCESS;

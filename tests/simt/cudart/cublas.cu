@@ -254,6 +254,11 @@ int main(int argc, char**) {
   check(square.values() == std::vector<float>{4, 0, 6, 2}, "sgetrfBatched");
   check(pivots.values() == std::vector<int>{2, 2}, "its pivots");
   check(infos.values() == std::vector<int>{0}, "what it says");
+  cublasSetStream(handle, stream);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  check(cublasSscal(handle, 1, &one, x.data, 1) == CUBLAS_STATUS_EXECUTION_FAILED, "in a capture");
+  cudaGraph_t graph;
+  check(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated, "its graph");
   check(cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS, "destroy");
   check(cublasSscal(nullptr, 1, &one, x.data, 1) == CUBLAS_STATUS_NOT_INITIALIZED, "no handle");
   cudaStreamDestroy(stream);

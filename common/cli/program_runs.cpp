@@ -257,19 +257,6 @@ class Part {
   Patience patience_;
 };
 
-// As many simulated programs run at a time. One has too little to do for several processors, and some need
-// hundreds of megabytes.
-constexpr std::ptrdiff_t kTogether = 2;
-
-// A program that was begun.
-struct Begun {
-  std::size_t at;                    // of all programs
-  std::unique_ptr<Part> part;        // null: it could not be built
-  std::vector<Row> crashed;          // its variants that took it down
-  std::vector<std::string> without;  // their names
-  std::chrono::steady_clock::time_point start;
-};
-
 bool is_layer_of_network(const Row& row) {
   return std::any_of(row.problem.begin(), row.problem.end(), [](const auto& field) {
     return field.first == "layer" && field.second != Value("all");
@@ -294,6 +281,246 @@ void add_new(Named& all, const Named& more) {
     if (!known) all.push_back(one);
   }
 }
+
+// One seed for all, so that one number repeats the run.
+std::uint64_t seed_of(const Request& request) {
+  if (const std::string* const given = value_of(request.passed_on, "--seed")) {
+    return parse_seed(*given);
+  }
+  if (request.resume && fs::exists(request.json)) {
+    try {
+      return read_json(request.json).seed;
+    } catch (const std::exception& error) {
+      throw WrongUse(std::string("--resume: ") + error.what());
+    }
+  }
+  return std::random_device()() % 1'000'000'000u + 1;
+}
+
+// Without rows, with the command that makes them again.
+Results head_of(const Request& request, std::uint64_t seed) {
+  Results head = new_results(0, nullptr, seed);
+  head.command = request.command;
+  for (const auto& [name, value] : request.passed_on) {
+    if (name != "--seed") head.command += " " + name + (value.empty() ? "" : " " + value);
+  }
+  if (request.resume) head.command += " --resume";
+  head.command += " --seed " + std::to_string(seed);
+  return head;
+}
+
+// What stages are compared with on a GPU, which their programs load. Without it its rows say so.
+void build_peers(const BuildFolder& build, const std::vector<Program>& programs,
+                 const Request& request) {
+  const fs::path peers = build.peers();
+  if (!build.makes(peers) || value_of(request.passed_on, "--no-peers") != nullptr) return;
+  if (std::none_of(programs.begin(), programs.end(),
+                   [](const Program& program) { return program.backend == "gpu"; })) {
+    return;
+  }
+  Progress progress(Progress::Elsewhere::lines);
+  build_all(build, {peers}, "the peers", progress);
+}
+
+// The programs' runs, in their order, while those that come next are built.
+class Runs {
+ public:
+  Runs(const BuildFolder& build, const std::vector<Program>& programs, const Request& request,
+       const Finished& finished, Results head)
+      : build_(build),
+        programs_(programs),
+        request_(request),
+        finished_(finished),
+        merged_(std::move(head)),
+        seed_(std::to_string(merged_.seed)),
+        builder_(build, paths_of(programs)) {}
+
+  Results all() {
+    while (next_ < programs_.size() || !begun_.empty()) {
+      while (may_begin()) begin();
+      // Where times count the machine is left alone.
+      const bool is_quiet =
+          begun_.empty() ? next_ < programs_.size() && is_alone(next_) && builder_.decided(next_)
+                         : is_alone(begun_.front().at);
+      if (!is_quiet) builder_.begin();
+      if (!wait()) return std::move(merged_);
+      builder_.update(progress_);
+      show();
+      for (const Begun& one : begun_) {
+        if (one.part) one.part->require_life();
+      }
+      if (begun_.empty()) continue;
+      if (!begun_.front().part) {
+        end_unbuilt();
+      } else if (begun_.front().part->has_ended()) {
+        end_run();
+      }
+    }
+    return std::move(merged_);
+  }
+
+ private:
+  // A program that was begun.
+  struct Begun {
+    std::size_t at;                    // of all programs
+    std::unique_ptr<Part> part;        // null: it could not be built
+    std::vector<Row> crashed;          // its variants that took it down
+    std::vector<std::string> without;  // their names
+    std::chrono::steady_clock::time_point start;
+  };
+  // As many simulated programs run at a time. One has too little to do for several processors, and some need
+  // hundreds of megabytes.
+  static constexpr std::ptrdiff_t kTogether = 2;
+
+  static std::vector<fs::path> paths_of(const std::vector<Program>& programs) {
+    std::vector<fs::path> paths;
+    for (const Program& program : programs) paths.push_back(program.path);
+    return paths;
+  }
+
+  bool is_alone(std::size_t at) const { return programs_[at].backend != "sim"; }
+
+  // Where times count nothing else may happen; the simulator counts the same beside a compiler and
+  // beside another program.
+  bool may_begin() const {
+    if (next_ == programs_.size() || !builder_.decided(next_)) return false;
+    if (begun_.empty()) return !is_alone(next_) || !builder_.is_building();
+    const auto running = std::count_if(begun_.begin(), begun_.end(), [](const Begun& one) {
+      return one.part && !one.part->has_ended();
+    });
+    return running < kTogether && !is_alone(next_) && !is_alone(begun_.front().at);
+  }
+
+  void begin() {
+    const Program& program = programs_[next_];
+    Begun one{next_, nullptr, {}, {}, std::chrono::steady_clock::now()};
+    if (builder_.failure(next_).empty()) {
+      if (!fs::exists(program.path)) {
+        throw WrongUse(program.path.string() + " is not built: ./" + request_.command +
+                       " builds what it needs");
+      }
+      program.choose_runtime();
+      one.part = std::make_unique<Part>(program, request_, seed_);
+    }
+    begun_.push_back(std::move(one));
+    ++next_;
+  }
+
+  // Until something was heard of a program or of ninja. False: it was interrupted, and what was told is kept.
+  bool wait() {
+    std::vector<Running*> watched = {builder_.ninja()};
+    for (const Begun& one : begun_) watched.push_back(one.part ? one.part->running() : nullptr);
+    try {
+      watch(watched);
+      return true;
+    } catch (const Interrupted& interrupted) {
+      progress_.clear();
+      merged_.end.interrupted = interrupted.signal;
+      for (const Begun& one : begun_) {
+        if (one.part && !one.part->told().rows.empty()) add(one.part->told(), "");
+      }
+      std::fprintf(stderr, "halo: interrupted: %zu of %zu programs had ended\n",
+                   next_ - begun_.size(), programs_.size());
+      return false;
+    }
+  }
+
+  void show() {
+    std::string text = builder_.progress();
+    if (!begun_.empty() && begun_.front().part) {
+      const Begun& first = begun_.front();
+      const Program& program = programs_[first.at];
+      const auto taken = std::chrono::duration_cast<std::chrono::seconds>(
+          std::chrono::steady_clock::now() - first.start);
+      text = "running " + program.name + " (" + std::to_string(first.at + 1) + " of " +
+             std::to_string(programs_.size()) + ") " + place_of(program.backend) + ", " +
+             std::to_string(taken.count()) + " s" +
+             (first.part->progress().empty() ? "" : ": " + first.part->progress()) +
+             (text.empty() ? "" : "; " + text);
+    }
+    if (!text.empty()) progress_.show(text);
+  }
+
+  // The results of the first that was begun: those of one that ended before it wait.
+  void end_first(const Results& results, const std::string& out) {
+    begun_.pop_front();
+    add(results, out);
+  }
+
+  void end_unbuilt() {
+    progress_.clear();
+    const std::size_t at = begun_.front().at;
+    Results unbuilt;
+    unbuilt.rows.push_back(
+        broken(programs_[at], "it could not be built: " + builder_.failure(at) +
+                                  " (all of it: " + seen_from_here(builder_.log()) + ")"));
+    unbuilt.rows.back().start.compiled = false;
+    end_first(unbuilt, "");
+  }
+
+  void end_run() {
+    progress_.clear();
+    Begun& first = begun_.front();
+    const Program& program = programs_[first.at];
+    if (first.part->is_of_another_processor()) {
+      throw WrongUse(program.name + " was built for another processor than this one: delete " +
+                     seen_from_here(build_.path()) + " and run again");
+    }
+    Results results;
+    std::string out;
+    if (const Row* victim = request_.carries_on ? first.part->victim() : nullptr) {
+      if (merged_.end.not_written.empty()) merged_.end.not_written = first.part->hindrance();
+      const std::vector<Row>& told = first.part->told().rows;
+      std::copy_if(told.begin(), told.end(), std::back_inserter(first.crashed),
+                   [&](const Row& row) { return row.variant == victim->variant; });
+      first.crashed.push_back(*victim);
+      const bool is_new = !contains_name(first.without, victim->variant);
+      first.without.push_back(victim->variant);
+      // All others, from the beginning: what is compared is compared in one run.
+      if (is_new && value_of(request_.passed_on, "--variant") == nullptr) {
+        program.choose_runtime();
+        first.part = std::make_unique<Part>(program, request_, seed_, first.without);
+        return;
+      }
+      results = first.part->told();
+      results.rows.clear();
+    } else {
+      results = first.part->results();
+      out = first.part->out();
+    }
+    // Of a program that has no other variants nothing is left to say.
+    if (!first.without.empty()) {
+      std::erase_if(results.rows, [](const Row& row) {
+        return row.variant == kProgramRow && row.check.outcome == Outcome::not_run;
+      });
+    }
+    results.rows.insert(results.rows.end(), first.crashed.begin(), first.crashed.end());
+    end_first(results, out);
+  }
+
+  void add(const Results& part, const std::string& out) {
+    const std::size_t first = merged_.rows.size();
+    merged_.rows.insert(merged_.rows.end(), part.rows.begin(), part.rows.end());
+    machine_ = merged_machine(machine_, part.machine);
+    if (merged_.end.not_written.empty()) merged_.end.not_written = part.end.not_written;
+    if (!machine_.cpu.empty()) merged_.machine = machine_;
+    fill_ratios(merged_.rows);
+    fill_shares(merged_.rows, merged_.machine);
+    if (finished_) finished_(merged_, first, out);
+  }
+
+  const BuildFolder& build_;
+  const std::vector<Program>& programs_;
+  const Request& request_;
+  const Finished& finished_;
+  Results merged_;
+  const std::string seed_;
+  Machine machine_;
+  Progress progress_{Progress::Elsewhere::lines};
+  Builder builder_;
+  std::deque<Begun> begun_;
+  std::size_t next_ = 0;  // to begin
+};
 
 }  // namespace
 
@@ -336,166 +563,9 @@ Results run_programs(const BuildFolder& build, const std::vector<Program>& progr
       throw WrongUse(std::string("--json: ") + error.what());
     }
   }
-  // One seed for all, so that one number repeats the run.
-  const std::string* given = value_of(request.passed_on, "--seed");
-  std::uint64_t number = given ? parse_seed(*given) : std::random_device()() % 1'000'000'000u + 1;
-  if (!given && request.resume && fs::exists(request.json)) {
-    try {
-      number = read_json(request.json).seed;
-    } catch (const std::exception& error) {
-      throw WrongUse(std::string("--resume: ") + error.what());
-    }
-  }
-
-  const std::string seed = std::to_string(number);
-  Results merged = new_results(0, nullptr, number);
-  merged.command = request.command;
-  for (const auto& [name, value] : request.passed_on) {
-    if (name != "--seed") merged.command += " " + name + (value.empty() ? "" : " " + value);
-  }
-  if (request.resume) merged.command += " --resume";
-  merged.command += " --seed " + seed;
-
-  Machine machine;
-  const auto add = [&](const Results& part, const std::string& out) {
-    const std::size_t first = merged.rows.size();
-    merged.rows.insert(merged.rows.end(), part.rows.begin(), part.rows.end());
-    machine = merged_machine(machine, part.machine);
-    if (merged.end.not_written.empty()) merged.end.not_written = part.end.not_written;
-    if (!machine.cpu.empty()) merged.machine = machine;
-    fill_ratios(merged.rows);
-    fill_shares(merged.rows, merged.machine);
-    if (finished) finished(merged, first, out);
-  };
-
-  std::vector<fs::path> files;
-  for (const Program& program : programs) files.push_back(program.path);
-  Progress progress(Progress::Elsewhere::lines);
-  // What stages are compared with on a GPU, which their programs load. Without it its rows say so.
-  if (const fs::path peers = build.peers();
-      build.makes(peers) && value_of(request.passed_on, "--no-peers") == nullptr &&
-      std::any_of(programs.begin(), programs.end(),
-                  [](const Program& program) { return program.backend == "gpu"; })) {
-    build_all(build, {peers}, "the peers", progress);
-  }
-  Builder builder(build, files);
-  // In the order of the programs: the results of one that ended early wait for those before it.
-  std::deque<Begun> begun;
-  std::size_t next = 0;  // to begin
-  const auto is_alone = [&](std::size_t at) { return programs[at].backend != "sim"; };
-  while (next < programs.size() || !begun.empty()) {
-    // Where times count nothing else may happen; the simulator counts the same beside a compiler and
-    // beside another program.
-    const auto may_begin = [&] {
-      if (next == programs.size() || !builder.decided(next)) return false;
-      if (begun.empty()) return !is_alone(next) || !builder.is_building();
-      const auto running = std::count_if(begun.begin(), begun.end(), [](const Begun& one) {
-        return one.part && !one.part->has_ended();
-      });
-      return running < kTogether && !is_alone(next) && !is_alone(begun.front().at);
-    };
-    while (may_begin()) {
-      const Program& program = programs[next];
-      Begun one{next, nullptr, {}, {}, std::chrono::steady_clock::now()};
-      if (builder.failure(next).empty()) {
-        if (!fs::exists(program.path)) {
-          throw WrongUse(program.path.string() + " is not built: ./" + request.command +
-                         " builds what it needs");
-        }
-        program.choose_runtime();
-        one.part = std::make_unique<Part>(program, request, seed);
-      }
-      begun.push_back(std::move(one));
-      ++next;
-    }
-    const bool is_quiet = begun.empty()
-                              ? next < programs.size() && is_alone(next) && builder.decided(next)
-                              : is_alone(begun.front().at);
-    if (!is_quiet) builder.begin();
-    std::vector<Running*> watched = {builder.ninja()};
-    for (const Begun& one : begun) watched.push_back(one.part ? one.part->running() : nullptr);
-    try {
-      watch(watched);
-    } catch (const Interrupted& interrupted) {
-      progress.clear();
-      merged.end.interrupted = interrupted.signal;
-      for (const Begun& one : begun) {
-        if (one.part && !one.part->told().rows.empty()) add(one.part->told(), "");
-      }
-      std::fprintf(stderr, "halo: interrupted: %zu of %zu programs had ended\n",
-                   next - begun.size(), programs.size());
-      return merged;
-    }
-    builder.update(progress);
-    std::string text = builder.progress();
-    if (!begun.empty() && begun.front().part) {
-      const Begun& first = begun.front();
-      const Program& program = programs[first.at];
-      const auto taken = std::chrono::duration_cast<std::chrono::seconds>(
-          std::chrono::steady_clock::now() - first.start);
-      text = "running " + program.name + " (" + std::to_string(first.at + 1) + " of " +
-             std::to_string(programs.size()) + ") " + place_of(program.backend) + ", " +
-             std::to_string(taken.count()) + " s" +
-             (first.part->progress().empty() ? "" : ": " + first.part->progress()) +
-             (text.empty() ? "" : "; " + text);
-    }
-    if (!text.empty()) progress.show(text);
-    for (const Begun& one : begun) {
-      if (one.part) one.part->require_life();
-    }
-    if (begun.empty()) continue;
-    Begun& first = begun.front();
-    const Program& program = programs[first.at];
-    if (!first.part) {
-      progress.clear();
-      Results unbuilt;
-      unbuilt.rows.push_back(broken(program, "it could not be built: " + builder.failure(first.at) +
-                                                 " (all of it: " + seen_from_here(builder.log()) +
-                                                 ")"));
-      unbuilt.rows.back().start.compiled = false;
-      add(unbuilt, "");
-      begun.pop_front();
-      continue;
-    }
-    if (!first.part->has_ended()) continue;
-    progress.clear();
-    if (first.part->is_of_another_processor()) {
-      throw WrongUse(program.name + " was built for another processor than this one: delete " +
-                     seen_from_here(build.path()) + " and run again");
-    }
-    Results results;
-    std::string out;
-    if (const Row* victim = request.carries_on ? first.part->victim() : nullptr) {
-      if (merged.end.not_written.empty()) merged.end.not_written = first.part->hindrance();
-      const std::vector<Row>& told = first.part->told().rows;
-      std::copy_if(told.begin(), told.end(), std::back_inserter(first.crashed),
-                   [&](const Row& row) { return row.variant == victim->variant; });
-      first.crashed.push_back(*victim);
-      const bool is_new = !contains_name(first.without, victim->variant);
-      first.without.push_back(victim->variant);
-      // All others, from the beginning: what is compared is compared in one run.
-      if (is_new && value_of(request.passed_on, "--variant") == nullptr) {
-        program.choose_runtime();
-        first.part = std::make_unique<Part>(program, request, seed, first.without);
-        continue;
-      }
-      results = first.part->told();
-      results.rows.clear();
-    } else {
-      results = first.part->results();
-      out = first.part->out();
-    }
-    // Of a program that has no other variants nothing is left to say.
-    if (!first.without.empty()) {
-      std::erase_if(results.rows, [](const Row& row) {
-        return row.variant == kProgramRow && row.check.outcome == Outcome::not_run;
-      });
-    }
-    results.rows.insert(results.rows.end(), first.crashed.begin(), first.crashed.end());
-    begun.pop_front();
-    add(results, out);
-  }
-  return merged;
+  Results head = head_of(request, seed_of(request));
+  build_peers(build, programs, request);
+  return Runs(build, programs, request, finished, std::move(head)).all();
 }
 
 void save(const Results& results, const Request& request) {

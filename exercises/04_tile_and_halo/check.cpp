@@ -95,14 +95,14 @@ const Contract& contract() {
           },
       .budgets =
           {
-              {"each cell is read from global memory once a block",
+              {"each cell is read from global memory once per block",
                25,
                kMeasured,
                // Blocks at the ends may have launches of their own.
                {{bytes_per_output(), 10.5 / 9.25 * Rule(usual_bytes), usual_bytes},
                 {launches(), 3, 1}}},
               // Four cells at a time may meet at the edges of a tile.
-              {"hardly a bank conflict: at most one a block",
+              {"hardly a bank conflict: at most one per block",
                5,
                kMeasured,
                {{shared_conflicts(), blocks, 0}}},

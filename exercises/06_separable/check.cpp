@@ -152,7 +152,7 @@ const Contract& contract() {
                {{bytes_per_output(), 16 / 13.208 * Rule(usual_bytes), usual_bytes},
                 {launches(), 1, 1}}},
               // Taps from shared memory would nearly double them. R * S reads are 81.
-              {"R + S reads of shared memory an output, and not R * S",
+              {"R + S reads of shared memory per output, and not R * S",
                5,
                kPicture,
                {{shared_requests(), 60.0 / 27 * Rule(usual_requests), usual_requests}}},

@@ -145,7 +145,7 @@ const std::vector<Group> kGroups = {
      {{20, 4, 1'800, 9'500}, {60, 4, 8'192, 2'000}, {60, 16, 16'384, 500}, {50, 10, 4'096, 100}}},
     {"more SMs than rows or filters, and cores that nothing feeds",
      {{50, 2'000, 65'536, 100}, {50, 600, 65'536, 1'000'000'000}}},
-    {"one SM or two: numbers beyond an int",
+    {"numbers beyond an int, and any layers and GPUs",
      {{40, 1, 1'000'000, 40'000'000}, {40, 1, 232'448, 40'000'000}, {33, 2, 98'304, 50'000}}},
 };
 

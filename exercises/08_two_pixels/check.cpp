@@ -148,7 +148,7 @@ const Contract& contract() {
                22,
                kMeasured,
                {{shared_wavefronts().divided_by(1, kWavefronts), 0.5, 0.405, warp_multiply_adds}}},
-              {"cells and taps are read from global memory once a block",
+              {"cells and taps are read from global memory once per block",
                8,
                kMeasured,
                {{bytes_per_output(), 14 / 11.25 * Rule(usual_bytes), usual_bytes},

@@ -141,7 +141,7 @@ const Contract& contract() {
                18,
                kMeasured,
                {{launches(), 1, 1}, {stored_bytes_per_output(), 5, 4}, {extra_memory(), 0, 0}}},
-              {"each tap is fetched once a block",
+              {"each tap is fetched once per block",
                6,
                kMeasured,
                {{bytes_per_output(), 630.0 / 575 * Rule(usual_bytes), usual_bytes}}},

@@ -236,7 +236,7 @@ const Contract& contract() {
                5,
                {2, 20'000},
                {{bytes_per_output(), allowed_bytes, usual_bytes}}},
-              {"at most two barriers a row", 5, {8, 512}, {{barriers(), 2 * Rule(rows), rows}}},
+              {"at most two barriers per row", 5, {8, 512}, {{barriers(), 2 * Rule(rows), rows}}},
           },
       .besides =
           {

@@ -1,4 +1,4 @@
-// Lazy. Fails: each cell is read from global memory once a block
+// Lazy. Fails: each cell is read from global memory once per block
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

@@ -1,4 +1,4 @@
-// Lazy. Fails: each cell is read from global memory once a block
+// Lazy. Fails: each cell is read from global memory once per block
 // No tile: the signal goes through constant memory, a part of it with each launch.
 #include <cuda_runtime.h>
 

@@ -167,88 +167,77 @@ std::vector<LineCounts> lines_from(const Json& json) {
   return lines;
 }
 
-Json to_json(const Hazard& hazard) {
-  return Json::object({{"kind", hazard.kind},
-                       {"file", hazard.file},
-                       {"line", hazard.line},
-                       {"other_file", hazard.other_file},
-                       {"other_line", hazard.other_line},
-                       {"block", hazard.block},
-                       {"thread", hazard.thread},
-                       {"array", hazard.array},
-                       {"count", hazard.count},
-                       {"message", hazard.message},
-                       {"remedy", hazard.remedy},
-                       {"call_file", hazard.call_file},
-                       {"call_line", hazard.call_line}});
+// Tells the name and the place of each field, of what is sent and of what has come.
+template <class One, class Tell>
+void each_field_of_hazard(One& hazard, const Tell& tell) {
+  tell("kind", hazard.kind);
+  tell("file", hazard.file);
+  tell("line", hazard.line);
+  tell("other_file", hazard.other_file);
+  tell("other_line", hazard.other_line);
+  tell("block", hazard.block);
+  tell("thread", hazard.thread);
+  tell("array", hazard.array);
+  tell("count", hazard.count);
+  tell("message", hazard.message);
+  tell("remedy", hazard.remedy);
+  tell("call_file", hazard.call_file);
+  tell("call_line", hazard.call_line);
+}
+template <class One, class Tell>
+void each_plain_field(One& seen, const Tell& tell) {
+  tell("error", seen.error);
+  tell("unsupported", seen.unsupported);
+  tell("kernels", seen.kernels);
+  tell("fp64_operations", seen.cost.fp64_operations);
+  tell("tensor_instructions", seen.cost.tensor_instructions);
+  tell("unfreed_bytes", seen.cost.unfreed_bytes);
+  tell("copied_bytes", seen.cost.copied_bytes);
+  tell("local_sectors", seen.cost.local_sectors);
+  tell("mbarrier_phases", seen.cost.mbarrier_phases);
+  tell("most_requests", seen.cost.most_requests);
+  tell("printed", seen.printed.lines);
+  tell("printed_total", seen.printed.total);
 }
 
-Hazard hazard_from(const Json& json) {
-  Hazard hazard;
-  json.at("kind").get_to(hazard.kind);
-  json.at("file").get_to(hazard.file);
-  json.at("line").get_to(hazard.line);
-  json.at("other_file").get_to(hazard.other_file);
-  json.at("other_line").get_to(hazard.other_line);
-  json.at("block").get_to(hazard.block);
-  json.at("thread").get_to(hazard.thread);
-  json.at("array").get_to(hazard.array);
-  json.at("count").get_to(hazard.count);
-  json.at("message").get_to(hazard.message);
-  json.at("remedy").get_to(hazard.remedy);
-  json.at("call_file").get_to(hazard.call_file);
-  json.at("call_line").get_to(hazard.call_line);
-  return hazard;
+// Tells that write a field, and read it.
+auto into(Json& json) {
+  return [&json](const char* name, const auto& value) { json[name] = value; };
+}
+auto from(const Json& json) {
+  return [&json](const char* name, auto& value) { json.at(name).get_to(value); };
 }
 
 }  // namespace
 
 std::string to_text(const Observation& seen, const Backend& backend) {
-  Json json = Json::object({{"error", seen.error},
-                            {"unsupported", seen.unsupported},
-                            {"kernels", seen.kernels},
-                            {"counted", to_json(backend.by_name(seen.cost))},
-                            {"fp64_operations", seen.cost.fp64_operations},
-                            {"tensor_instructions", seen.cost.tensor_instructions},
-                            {"unfreed_bytes", seen.cost.unfreed_bytes},
-                            {"copied_bytes", seen.cost.copied_bytes},
-                            {"local_sectors", seen.cost.local_sectors},
-                            {"mbarrier_phases", seen.cost.mbarrier_phases},
-                            {"most_requests", seen.cost.most_requests},
+  Json json = Json::object({{"counted", to_json(backend.by_name(seen.cost))},
                             {"host", std::vector{seen.cost.host.loads, seen.cost.host.stores,
                                                  seen.cost.host.products, seen.cost.host.values}},
                             {"lines", to_json(seen.lines)},
                             {"fp64_lines", to_json(seen.fp64_lines)},
-                            {"tensor_lines", to_json(seen.tensor_lines)},
-                            {"printed", seen.printed.lines},
-                            {"printed_total", seen.printed.total}});
+                            {"tensor_lines", to_json(seen.tensor_lines)}});
+  each_plain_field(seen, into(json));
   json["launches"] = Json::array();
   for (const LaunchFigures& one : seen.cost.launches) {
     json["launches"].push_back(
         Json(std::vector{one.launches, one.blocks, one.threads, one.shared_bytes}));
   }
   json["hazards"] = Json::array();
-  for (const Hazard& hazard : seen.hazards) json["hazards"].push_back(to_json(hazard));
+  for (const Hazard& hazard : seen.hazards) {
+    Json one = Json::object();
+    each_field_of_hazard(hazard, into(one));
+    json["hazards"].push_back(one);
+  }
   return json.dump();
 }
 
 Observation observation_from_text(const std::string& text) {
   const Json json = Json::parse(text);
   Observation seen;
-  json.at("error").get_to(seen.error);
-  json.at("unsupported").get_to(seen.unsupported);
-  json.at("kernels").get_to(seen.kernels);
-  json.at("fp64_operations").get_to(seen.cost.fp64_operations);
-  json.at("tensor_instructions").get_to(seen.cost.tensor_instructions);
-  json.at("unfreed_bytes").get_to(seen.cost.unfreed_bytes);
-  json.at("copied_bytes").get_to(seen.cost.copied_bytes);
-  json.at("local_sectors").get_to(seen.cost.local_sectors);
-  json.at("mbarrier_phases").get_to(seen.cost.mbarrier_phases);
-  json.at("most_requests").get_to(seen.cost.most_requests);
+  each_plain_field(seen, from(json));
   const auto host = json.get<std::array<std::uint64_t, 4>>("host");
   seen.cost.host = {host[0], host[1], host[2], host[3]};
-  json.at("printed").get_to(seen.printed.lines);
-  json.at("printed_total").get_to(seen.printed.total);
   seen.lines = lines_from(json.at("lines"));
   seen.fp64_lines = lines_from(json.at("fp64_lines"));
   seen.tensor_lines = lines_from(json.at("tensor_lines"));
@@ -262,7 +251,7 @@ Observation observation_from_text(const std::string& text) {
     seen.cost.launches.push_back({figures[0], figures[1], figures[2], figures[3]});
   }
   for (const Json& hazard : json.at("hazards").elements()) {
-    seen.hazards.push_back(hazard_from(hazard));
+    each_field_of_hazard(seen.hazards.emplace_back(), from(hazard));
   }
   return seen;
 }

@@ -45,11 +45,9 @@ Conv1dVariant memcpy() {
 }
 
 Conv1dVariant thrust_transform_peer() {
-  Conv1dVariant peer;
-  peer.name = "thrust_transform";
-  peer.source = "common/peers/thrust_transform.cu";
-  peer.description = "thrust::transform, one function object an output";
-  peer.role = Role::peer;
+  Conv1dVariant peer =
+      peer_in_words<Conv1dProblem>("thrust_transform", "thrust_transform.cu",
+                                   "thrust::transform, one function object per output");
   peer.launches([](const Conv1dCall& c) {
     return thrust_transform(c.input, c.mask, c.output, c.length, c.mask_width, c.first, c.last);
   });
@@ -63,11 +61,9 @@ struct CubPlan {
 };
 
 Conv1dVariant cub_segmented_reduce_peer() {
-  Conv1dVariant peer;
-  peer.name = "cub_segmented_reduce";
-  peer.source = "common/peers/cub_segmented_reduce.cu";
-  peer.description = "cub::DeviceSegmentedReduce, one segment of products an output";
-  peer.role = Role::peer;
+  Conv1dVariant peer = peer_in_words<Conv1dProblem>(
+      "cub_segmented_reduce", "cub_segmented_reduce.cu",
+      "cub::DeviceSegmentedReduce, one segment of products per output");
   const auto plans = std::make_shared<LastPlan<SignalShape, CubPlan>>();
   peer.launches([plans](const Conv1dCall& c) -> int {
     const auto reduce = [&c](void* temporary, std::size_t& bytes) {
@@ -86,18 +82,16 @@ Conv1dVariant cub_segmented_reduce_peer() {
   peer.version = cub_version();
   peer.tells([](const Conv1dProblem&) { return cub_segmented_reduce_detail(); });
   peer.refuses(up_to_products(
-      2'000'000'000, "a segmented reduction of so many products takes a second a call, or more"));
+      2'000'000'000, "a segmented reduction of so many products takes a second per call, or more"));
   return peer;
 }
 
 Conv1dVariant cudnn_peer() {
-  Conv1dVariant peer;
-  peer.name = "cudnn";
-  peer.source = "common/peers/cudnn_algorithms.cpp";
-  peer.description = "cuDNN's fastest forward algorithm for an image of one row, true fp32";
-  peer.role = Role::peer;
+  Conv1dVariant peer = peer_in_words<Conv1dProblem>(
+      "cudnn", "cudnn_algorithms.cpp",
+      "cuDNN's fastest forward algorithm for an image of one row, true fp32");
   peer.refuses(up_to_products(100'000'000'000,
-                              "cuDNN takes seconds a call for so many products in one channel"));
+                              "cuDNN takes seconds per call for so many products in one channel"));
 #ifdef HALO_HAVE_CUDNN
   use_cudnn(peer);
 #else
@@ -107,12 +101,9 @@ Conv1dVariant cudnn_peer() {
 }
 
 Conv1dVariant cufft_peer() {
-  Conv1dVariant peer;
-  peer.name = "cufft";
-  peer.source = "common/peers/cufft_signal.cpp";
-  peer.description =
-      "cuFFT, overlap-save: tiles of 4,096 cells, the mask's spectrum made beforehand";
-  peer.role = Role::peer;
+  Conv1dVariant peer = peer_in_words<Conv1dProblem>(
+      "cufft", "cufft_signal.cpp",
+      "cuFFT, overlap-save: tiles of 4,096 cells, the mask's spectrum made beforehand");
   peer.demand = conv::Demand::transformed;
 #ifdef HALO_HAVE_CUFFT
   use_cufft(peer);
@@ -123,11 +114,9 @@ Conv1dVariant cufft_peer() {
 }
 
 Conv1dVariant npp_row_filter_peer() {
-  Conv1dVariant peer;
-  peer.name = "npp_row_filter";
-  peer.source = "common/peers/npp_row_filter.cpp";
-  peer.description = "NPP's row filter; the ends through a small padded copy, made in each call";
-  peer.role = Role::peer;
+  Conv1dVariant peer = peer_in_words<Conv1dProblem>(
+      "npp_row_filter", "npp_row_filter.cpp",
+      "NPP's row filter; the ends through a small padded copy, made in each call");
 #ifdef HALO_HAVE_NPP
   use_npp_row_filter(peer);
 #else

@@ -15,11 +15,7 @@ template <class Use>
 Conv2dVariant cudnn_peer(const std::string& name, const std::string& file,
                          const std::string& description, conv::Demand demand,
                          [[maybe_unused]] Use use) {
-  Conv2dVariant peer;
-  peer.name = name;
-  peer.source = "common/peers/" + file;
-  peer.description = description;
-  peer.role = Role::peer;
+  Conv2dVariant peer = peer_in_words<conv::ConvLayer>(name, file, description);
   peer.demand = demand;
   peer.takes_groups = true;
   peer.takes_dilation = true;

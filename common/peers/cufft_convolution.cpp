@@ -117,7 +117,7 @@ class CufftConvolution {
     const int filter_passes = (layer.K() - 1) / fft.filters + 1;
     return libraries + ", " + std::to_string(fft.tiles()) +
            (fft.tiles() == 1 ? " transform of " : " transforms of ") + std::to_string(fft.rows) +
-           "x" + std::to_string(fft.columns) + " cells an image and channel, " +
+           "x" + std::to_string(fft.columns) + " cells per image and channel, " +
            std::to_string(image_passes * filter_passes) +
            (image_passes * filter_passes == 1 ? " pass" : " passes") + ", workspace " +
            std::to_string(fft.workspace_floats() * 4) + " bytes and " +

@@ -1,6 +1,5 @@
 // The GPU's FFT peers of the 2D family. What needs a library's header is in a file of its own.
 #include <string>
-#include <utility>
 
 #include "common/peers/fft_convolution.hpp"
 #include "common/peers/libraries.hpp"
@@ -9,13 +8,9 @@ namespace halo::peers {
 
 namespace {
 
-Conv2dVariant cufft_peer(std::string name, std::string description,
+Conv2dVariant cufft_peer(const std::string& name, const std::string& description,
                          [[maybe_unused]] FftTiling tiling) {
-  Conv2dVariant peer;
-  peer.name = std::move(name);
-  peer.source = "common/peers/cufft_convolution.cpp";
-  peer.description = std::move(description);
-  peer.role = Role::peer;
+  Conv2dVariant peer = peer_in_words<conv::ConvLayer>(name, "cufft_convolution.cpp", description);
   peer.demand = conv::Demand::transformed;
 #if defined(HALO_HAVE_CUFFT) && defined(HALO_HAVE_CUBLAS)
   use_cufft(peer, tiling);

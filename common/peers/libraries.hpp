@@ -1,6 +1,8 @@
 // The libraries that may be missing, behind one function each. Private to the peers.
 #pragma once
 
+#include <string>
+
 #include "common/harness/families/conv1d.hpp"
 #include "common/harness/families/conv2d.hpp"
 #include "common/harness/families/pooling.hpp"
@@ -10,6 +12,18 @@
 #include "common/peers/network.hpp"
 
 namespace halo::peers {
+
+/// A peer in words, from a file of this folder; what it runs is still to be set.
+template <class Problem>
+Variant<Problem> peer_in_words(const std::string& name, const std::string& file,
+                               const std::string& description) {
+  Variant<Problem> peer;
+  peer.name = name;
+  peer.source = "common/peers/" + file;
+  peer.description = description;
+  peer.role = Role::peer;
+  return peer;
+}
 
 #ifdef HALO_HAVE_CUDNN
 /// cudnn_algorithms.cpp. Set launch, version and detail.

@@ -11,13 +11,9 @@ namespace halo::peers {
 namespace {
 
 template <class Problem>
-Variant<Problem> cudnn_peer(std::string name, std::string description,
+Variant<Problem> cudnn_peer(const std::string& name, const std::string& description,
                             conv::Layout layout = conv::Layout::nchw) {
-  Variant<Problem> peer;
-  peer.name = std::move(name);
-  peer.source = "common/peers/cudnn_operations.cpp";
-  peer.description = std::move(description);
-  peer.role = Role::peer;
+  Variant<Problem> peer = peer_in_words<Problem>(name, "cudnn_operations.cpp", description);
   peer.layout = layout;
 #ifdef HALO_HAVE_CUDNN
   use_cudnn(peer);
@@ -28,11 +24,8 @@ Variant<Problem> cudnn_peer(std::string name, std::string description,
 }
 
 TransformVariant cublas_geam() {
-  TransformVariant peer;
-  peer.name = "cublas_geam";
-  peer.source = "common/peers/cublas_geam.cpp";
-  peer.description = "cublasSgeam: the matrix [C*H*W][N] transposed, or back";
-  peer.role = Role::peer;
+  TransformVariant peer = peer_in_words<conv::Transform>(
+      "cublas_geam", "cublas_geam.cpp", "cublasSgeam: the matrix [C*H*W][N] transposed, or back");
 #ifdef HALO_HAVE_CUBLAS
   use_cublas(peer);
 #else

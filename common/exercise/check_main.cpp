@@ -142,44 +142,126 @@ int run_once(Examiner& examiner, const std::string& problem) {
   }
 }
 
-int run(int argc, char** argv) {
-  std::vector<char*> arguments(argv, argv + argc);
-  const std::string program = take(arguments, "--program");
-  const std::string source = take(arguments, "--source");
-  // Another program of the exercise, beside which this one is timed.
-  const std::string beside = take(arguments, "--beside");
-  const std::string on = take(arguments, "--on");
-  if (!on.empty()) asked_backend = on;
-  const std::string seed = take(arguments, "--seed");
-  asked_contract = take(arguments, "--contract");
-  // An assignment's file: its hidden cases of this exercise are judged behind the others.
-  const std::string assignment = take(arguments, "--hidden");
-  const bool only_describes = take_word(arguments, "--describe");
-  // A JSON array: the words to put before the program.
-  if (const std::string within = take(arguments, "--within"); !within.empty()) {
-    asked_within = json::Value::parse(within).get<std::vector<std::string>>();
-  }
-  if (const std::string through = take(arguments, "--through"); !through.empty()) {
-    asked_through = json::Value::parse(through).get<std::vector<std::string>>();
-  }
+// What the words say.
+struct Words {
+  std::string program, source, seed;
+  std::string on;          // the backend; empty: whichever it is
+  std::string beside;      // another program of the exercise, beside which this one is timed
+  std::string assignment;  // a file: its hidden cases of this exercise are judged behind the others
+  std::string traced;      // one problem is run and nothing judged: "1000,9,256", or "usual"
+  bool only_describes = false;
   // A debugger's terminal instead of marks: the same program with debug information, and where to stop.
-  DebugOptions asked;
-  asked.program = take(arguments, "--debug");
-  asked.file = take(arguments, "--file");
+  DebugOptions debug;
+  std::vector<std::string> cases;  // those that are judged; empty: all
+};
+
+Words asked_by(std::vector<char*> words) {
+  Words asked;
+  asked.program = take(words, "--program");
+  asked.source = take(words, "--source");
+  asked.beside = take(words, "--beside");
+  asked.on = take(words, "--on");
+  if (!asked.on.empty()) asked_backend = asked.on;
+  asked.seed = take(words, "--seed");
+  asked_contract = take(words, "--contract");
+  asked.assignment = take(words, "--hidden");
+  asked.only_describes = take_word(words, "--describe");
+  // A JSON array: the words to put before the program.
+  const auto list = [&](const char* name, std::vector<std::string>& to) {
+    const std::string text = take(words, name);
+    if (!text.empty()) to = json::Value::parse(text).get<std::vector<std::string>>();
+  };
+  list("--within", asked_within);
+  list("--through", asked_through);
   const auto number = [&](const char* name) -> std::optional<std::int64_t> {
-    const std::string text = take(arguments, name);
+    const std::string text = take(words, name);
     if (text.empty()) return {};
     return std::strtoll(text.c_str(), nullptr, 10);
   };
-  asked.block = number("--block");
-  asked.thread = number("--thread");
-  asked.line = static_cast<int>(number("--line").value_or(0));
-  asked.batch = take(arguments, "--batch") == "yes";
-  asked.dap = take(arguments, "--dap") == "yes";
-  // One problem is run and nothing judged: "1000,9,256", or "usual".
-  const std::string traced = take(arguments, "--trace");
-  // What is left names cases.
-  const std::vector<std::string> named(arguments.begin() + 1, arguments.end());
+  asked.debug.program = take(words, "--debug");
+  asked.debug.file = take(words, "--file");
+  asked.debug.block = number("--block");
+  asked.debug.thread = number("--thread");
+  asked.debug.line = static_cast<int>(number("--line").value_or(0));
+  asked.debug.batch = take(words, "--batch") == "yes";
+  asked.debug.dap = take(words, "--dap") == "yes";
+  asked.traced = take(words, "--trace");
+  asked.cases.assign(words.begin() + 1, words.end());
+  return asked;
+}
+
+// Throws std::runtime_error for a case that no program could be given.
+std::vector<HiddenCase> hidden_of(const std::string& assignment, const std::string& exercise) {
+  if (assignment.empty()) return {};
+  std::vector<HiddenCase> hidden = read_hidden_cases(assignment, exercise);
+  for (const HiddenCase& one : hidden) {
+    try {
+      require_possible(one);
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(assignment + ": hidden case \"" + one.name + "\": " + error.what());
+    }
+  }
+  return hidden;
+}
+
+// Nothing is judged: why, and the exit status.
+struct End {
+  std::string words;
+  int status;
+};
+
+// Throws End.
+std::unique_ptr<Examiner> examiner_of(const Words& asked, std::uint64_t seed) {
+  if (asked.program.empty()) {
+    throw End{"--program names what is checked; ./halo try does that", 2};
+  }
+  std::unique_ptr<Examiner> examiner;
+  try {
+    examiner = make_examiner(asked.program, asked.source, seed);
+  } catch (const Hindered& error) {
+    throw End{error.what(), kMachineHindered};
+  } catch (const data::NotWritten& error) {
+    throw End{error.what(), kMachineHindered};
+  } catch (const std::exception& error) {
+    throw End{error.what(), kNotJudgeable};
+  }
+  if (!asked.on.empty() && asked.on != examiner->backend()) {
+    throw End{"--on " + asked.on + ", but the program runs on " + examiner->backend(), 2};
+  }
+  const std::string reason = examiner->unavailable();
+  if (!reason.empty()) throw End{"NOT RUN: " + reason, 77};
+  return examiner;
+}
+
+int judge_all(Examiner& examiner, Marks& marks, const std::vector<HiddenCase>& hidden,
+              const Words& asked) {
+  teller = RowStream::taken_from_starter();
+  teller.line(marks_head_line(marks));
+  int status = run_cases(examiner, marks.cases, asked.cases);
+  std::string time;
+  try {
+    time = examiner.time(asked.beside);
+  } catch (const std::runtime_error& error) {
+    // It is for people, and has no points.
+    std::fprintf(stderr, "not timed: %s\n", error.what());
+  }
+  if (!time.empty()) std::printf("time: %s\n", time.c_str());
+  for (const Row& row : examiner.faults()) teller.line(fault_line(row));
+  marks.questions = examiner.questions();
+  teller.line(marks_head_line(marks));
+  // Last: a program cannot keep what it saw here for anything that is told in its own words.
+  try {
+    if (!run_hidden(examiner, hidden) && status == 0) status = 1;
+  } catch (const std::runtime_error& error) {
+    throw End{error.what(), 2};
+  }
+  std::printf("points: %g of %g\n", judged.points(), judged.most());
+  const std::string why = examiner.hindrance();
+  if (!why.empty()) throw End{why, kMachineHindered};
+  return status;
+}
+
+int run(const Words& asked) {
   Marks marks;
   std::vector<HiddenCase> hidden;
   try {
@@ -187,81 +269,21 @@ int run(int argc, char** argv) {
     marks.exercise = description.exercise;
     marks.cases = description.cases;
     marks.questions = description.questions;
-    if (!assignment.empty()) hidden = read_hidden_cases(assignment, marks.exercise);
-    for (const HiddenCase& one : hidden) {
-      try {
-        require_possible(one);
-      } catch (const std::runtime_error& error) {
-        throw std::runtime_error(assignment + ": hidden case \"" + one.name +
-                                 "\": " + error.what());
-      }
-    }
+    hidden = hidden_of(asked.assignment, marks.exercise);
   } catch (const std::runtime_error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 2;
+    throw End{error.what(), 2};
   }
-  if (only_describes) {
+  if (asked.only_describes) {
     marks.backend = asked_backend;
     return tell_description(marks, hidden);
   }
-  if (program.empty()) {
-    std::fprintf(stderr, "%s: --program names what is checked; ./halo try does that\n", argv[0]);
-    return 2;
-  }
-  marks.seed = std::strtoull(seed.c_str(), nullptr, 10);
+  marks.seed = std::strtoull(asked.seed.c_str(), nullptr, 10);
   if (marks.seed == 0) marks.seed = std::random_device()() % 1'000'000'000u + 1;
-  std::unique_ptr<Examiner> running;
-  try {
-    running = make_examiner(program, source, marks.seed);
-  } catch (const Hindered& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return kMachineHindered;
-  } catch (const data::NotWritten& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return kMachineHindered;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return kNotJudgeable;
-  }
-  marks.backend = running->backend();
-  if (!on.empty() && on != marks.backend) {
-    std::fprintf(stderr, "--on %s, but the program runs on %s\n", on.c_str(),
-                 marks.backend.c_str());
-    return 2;
-  }
-  if (const std::string reason = running->unavailable(); !reason.empty()) {
-    std::fprintf(stderr, "NOT RUN: %s\n", reason.c_str());
-    return 77;
-  }
-  if (!asked.program.empty()) return running->debug(asked);
-  if (!traced.empty()) return run_once(*running, traced);
-  teller = RowStream::taken_from_starter();
-  teller.line(marks_head_line(marks));
-  int status = run_cases(*running, marks.cases, named);
-  std::string time;
-  try {
-    time = running->time(beside);
-  } catch (const std::runtime_error& error) {
-    // It is for people, and has no points.
-    std::fprintf(stderr, "not timed: %s\n", error.what());
-  }
-  if (!time.empty()) std::printf("time: %s\n", time.c_str());
-  for (const Row& row : running->faults()) teller.line(fault_line(row));
-  marks.questions = running->questions();
-  teller.line(marks_head_line(marks));
-  // Last: a program cannot keep what it saw here for anything that is told in its own words.
-  try {
-    if (!run_hidden(*running, hidden) && status == 0) status = 1;
-  } catch (const std::runtime_error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 2;
-  }
-  std::printf("points: %g of %g\n", judged.points(), judged.most());
-  if (const std::string why = running->hindrance(); !why.empty()) {
-    std::fprintf(stderr, "%s\n", why.c_str());
-    return kMachineHindered;
-  }
-  return status;
+  const std::unique_ptr<Examiner> examiner = examiner_of(asked, marks.seed);
+  marks.backend = examiner->backend();
+  if (!asked.debug.program.empty()) return examiner->debug(asked.debug);
+  if (!asked.traced.empty()) return run_once(*examiner, asked.traced);
+  return judge_all(*examiner, marks, hidden, asked);
 }
 
 }  // namespace
@@ -273,4 +295,12 @@ const std::vector<std::string>& profiler_words() { return asked_through; }
 
 }  // namespace halo::exercises
 
-int main(int argc, char** argv) { return halo::exercises::run(argc, argv); }
+int main(int argc, char** argv) {
+  using namespace halo::exercises;
+  try {
+    return run(asked_by({argv, argv + argc}));
+  } catch (const End& end) {
+    std::fprintf(stderr, "%s\n", end.words.c_str());
+    return end.status;
+  }
+}

@@ -83,6 +83,14 @@ void Output::is(double value, double bound, const std::vector<Cell>& from) {
   reads_->push_back(cells);
 }
 
+Owner one_output_per_thread(const Given& given, std::int64_t output) {
+  return {output / given["threads"], output % given["threads"]};
+}
+
+std::vector<conv::Period> blocks_and_warps(const Given& given) {
+  return {{"block", given["threads"]}, {"warp", 32}};
+}
+
 double Output::bound() const {
   return terms_ > 0 ? conv::error_bound(terms_ + roundings_, scale_) : given_bound_;
 }
@@ -557,7 +565,7 @@ struct Check::State {
       conv::Random random(seed);
       constexpr int kDrawn = 4;
       for (int i = 0; i < kDrawn; ++i) {
-        groups.back().problems.push_back(contract.draw(random.bits() >> 1));
+        groups.back().problems.push_back(contract.draw(Draw(random.bits() >> 1)));
       }
     }
   }
@@ -822,7 +830,7 @@ Verdict Check::right_hidden(const std::vector<Numbers>& problems, int drawn) {
   const Contract& contract = state.contract;
   require_possible(contract, problems, drawn);
   std::vector<Numbers> all = problems;
-  for (int i = 0; i < drawn; ++i) all.push_back(contract.draw(state.of_hidden.bits() >> 1));
+  for (int i = 0; i < drawn; ++i) all.push_back(contract.draw(Draw(state.of_hidden.bits() >> 1)));
   if (!state.any_right()) return {Outcome::not_run, "judged once another case is right"};
   const Row row = state.row_of("hidden", all);
   if (is_no_verdict(row)) return {Outcome::not_run, row.check.reason};

@@ -102,6 +102,11 @@ struct Owner {
   std::int64_t thread;
 };
 
+/// Of one output per thread, in blocks of as many as the problem's number `threads` says.
+Owner one_output_per_thread(const Given& given, std::int64_t output);
+/// Where blocks and warps of one output per thread begin.
+std::vector<conv::Period> blocks_and_warps(const Given& given);
+
 /// A figure of one launch that the simulator counts. `outputs`: of several output arrays those of one.
 struct Measure {
   std::string what;  // "bytes per output"
@@ -239,6 +244,21 @@ struct Group {
   double points = 10;
 };
 
+/// Draws the numbers of a problem, one after the other, from a random one.
+class Draw {
+ public:
+  explicit Draw(std::uint64_t random) : random_(random) {}
+  /// A number from 0 on, and below this one.
+  long long operator()(std::uint64_t end) {
+    const std::uint64_t drawn = random_ % end;
+    random_ /= end;
+    return static_cast<long long>(drawn);
+  }
+
+ private:
+  std::uint64_t random_;
+};
+
 struct Contract {
   std::string name;                  // 04_tile_and_halo
   std::vector<std::string> numbers;  // what `launch` is given, in its order
@@ -256,7 +276,7 @@ struct Contract {
   bool on_the_host = false;
   std::vector<Group> groups;
   /// Some more problems, drawn from the seed, which join the last group. May be empty.
-  std::function<Numbers(std::uint64_t random)> draw = {};
+  std::function<Numbers(Draw draw)> draw = {};
   /// What is judged behind the groups.
   std::vector<Case<Check>> cases = {};
   /// And behind them.

@@ -56,9 +56,8 @@ const Contract& contract() {
       .on_the_host = true,
       .groups = kGroups,
       .draw =
-          [](std::uint64_t random) {
-            return Numbers{1 + static_cast<long long>(random % 1000),
-                           1 + static_cast<long long>(random / 1000 % 70)};
+          [](Draw draw) {
+            return Numbers{1 + draw(1000), 1 + draw(70)};
           },
       .cases =
           {

@@ -95,11 +95,9 @@ const Contract& contract() {
       .define = define,
       .groups = kGroups,
       .draw =
-          [](std::uint64_t random) {
-            const long long threads = 1 + static_cast<long long>(random / 120'000 % 1024);
-            return Numbers{1 + static_cast<long long>(random % 3000),
-                           1 + 2 * static_cast<long long>(random / 3000 % 40), threads,
-                           random / 120'000'000 % 2 == 0 ? 1 : threads};
+          [](Draw draw) {
+            const long long n = 1 + draw(3000), width = 1 + 2 * draw(40), threads = 1 + draw(1024);
+            return Numbers{n, width, threads, draw(2) == 0 ? 1 : threads};
           },
       .cases =
           {

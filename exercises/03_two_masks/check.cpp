@@ -99,11 +99,8 @@ const Contract& contract() {
       .outputs = 2,
       .groups = kGroups,
       .draw =
-          [](std::uint64_t random) {
-            return Numbers{1 + static_cast<long long>(random % 2000),
-                           1 + 2 * static_cast<long long>(random / 2000 % 30),
-                           1 + 2 * static_cast<long long>(random / 60'000 % 30),
-                           1 + static_cast<long long>(random / 1'800'000 % 1024)};
+          [](Draw draw) {
+            return Numbers{1 + draw(2000), 1 + 2 * draw(30), 1 + 2 * draw(30), 1 + draw(1024)};
           },
       .cases =
           {
@@ -137,20 +134,14 @@ const Contract& contract() {
               {"constant_reads_per_warp", 14, 0.2, {2560, 9, 5, 256}, constant_reads(), 80},
           },
       .timed = {10'000'000, 9, 5, 256},
-      .owner =
-          [](const Given& given, std::int64_t place) {
-            const std::int64_t i = place % given["n"];
-            return Owner{i / given["threads"], i % given["threads"]};
-          },
+      .owner = [](const Given& given,
+                  std::int64_t place) { return one_output_per_thread(given, place % given["n"]); },
       .axes =
           [](const Given& given) {
             return std::vector<conv::OutputAxis>{{"array", "array", 2, {"smooth", "slope"}},
                                                  {"i", "place", given["n"]}};
           },
-      .periods =
-          [](const Given& given) {
-            return std::vector<conv::Period>{{"block", given["threads"]}, {"warp", 32}};
-          },
+      .periods = blocks_and_warps,
       .traits = traits,
   };
   return contract;

@@ -83,10 +83,8 @@ const Contract& contract() {
       .define = define,
       .groups = kGroups,
       .draw =
-          [](std::uint64_t random) {
-            return Numbers{1 + static_cast<long long>(random % 3000),
-                           1 + 2 * static_cast<long long>(random / 3000 % 40),
-                           1 + static_cast<long long>(random / 120'000 % 1024)};
+          [](Draw draw) {
+            return Numbers{1 + draw(3000), 1 + 2 * draw(40), 1 + draw(1024)};
           },
       .cases =
           {
@@ -122,14 +120,8 @@ const Contract& contract() {
               {"conflicts", 0, 0, {100'000, 9, 256}, shared_conflicts()},
           },
       .timed = {10'000'000, 9, 256},
-      .owner =
-          [](const Given& given, std::int64_t i) {
-            return Owner{i / given["threads"], i % given["threads"]};
-          },
-      .periods =
-          [](const Given& given) {
-            return std::vector<conv::Period>{{"block", given["threads"]}, {"warp", 32}};
-          },
+      .owner = one_output_per_thread,
+      .periods = blocks_and_warps,
       .traits = traits,
   };
   return contract;

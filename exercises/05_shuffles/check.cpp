@@ -71,10 +71,8 @@ const Contract& contract() {
       .define = define,
       .groups = kGroups,
       .draw =
-          [](std::uint64_t random) {
-            return Numbers{1 + static_cast<long long>(random % 2000),
-                           1 + 2 * static_cast<long long>(random / 2000 % 17),
-                           32 * (1 + static_cast<long long>(random / 34'000 % 32))};
+          [](Draw draw) {
+            return Numbers{1 + draw(2000), 1 + 2 * draw(17), 32 * (1 + draw(32))};
           },
       .cases =
           {
@@ -110,14 +108,8 @@ const Contract& contract() {
               {"bytes_per_output_19", 12, 0.05, {25'600, 19, 256}, bytes_per_output()},
           },
       .timed = {10'000'000, 9, 256},
-      .owner =
-          [](const Given& given, std::int64_t i) {
-            return Owner{i / given["threads"], i % given["threads"]};
-          },
-      .periods =
-          [](const Given& given) {
-            return std::vector<conv::Period>{{"block", given["threads"]}, {"warp", 32}};
-          },
+      .owner = one_output_per_thread,
+      .periods = blocks_and_warps,
       .traits = traits,
   };
   return contract;

@@ -130,13 +130,9 @@ const Contract& contract() {
       .define = define,
       .groups = kGroups,
       .draw =
-          [](std::uint64_t random) {
-            return Numbers{1 + static_cast<long long>(random % 50),
-                           1 + static_cast<long long>(random / 50 % 50),
-                           1 + 2 * static_cast<long long>(random / 2500 % 6),
-                           1 + 2 * static_cast<long long>(random / 15'000 % 6),
-                           1 + static_cast<long long>(random / 90'000 % 32),
-                           1 + static_cast<long long>(random / 2'880'000 % 32)};
+          [](Draw draw) {
+            return Numbers{1 + draw(50),    1 + draw(50), 1 + 2 * draw(6),
+                           1 + 2 * draw(6), 1 + draw(32), 1 + draw(32)};
           },
       .cases =
           {

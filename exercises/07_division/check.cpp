@@ -166,10 +166,8 @@ const Contract& contract() {
       .outputs = 3,
       .groups = kGroups,
       .draw =
-          [](std::uint64_t random) {
-            return Numbers{1 + static_cast<long long>(random % 80),
-                           1 + static_cast<long long>(random / 80 % 150),
-                           4096LL << random / 12'000 % 6, 100LL << random / 72'000 % 12};
+          [](Draw draw) {
+            return Numbers{1 + draw(80), 1 + draw(150), 4096LL << draw(6), 100LL << draw(12)};
           },
       .cases =
           {

@@ -128,14 +128,9 @@ const Contract& contract() {
       .define = define,
       .groups = kGroups,
       .draw =
-          [](std::uint64_t random) {
-            const auto pick = [&](std::uint64_t most) {
-              const auto picked = static_cast<long long>(random % most);
-              random /= most;
-              return picked;
-            };
-            const long long R = 1 + pick(5), S = 1 + pick(5);
-            return Numbers{1 + pick(2), 1 + pick(6), R + pick(8), S + pick(40), 1 + pick(40), R, S};
+          [](Draw draw) {
+            const long long R = 1 + draw(5), S = 1 + draw(5);
+            return Numbers{1 + draw(2), 1 + draw(6), R + draw(8), S + draw(40), 1 + draw(40), R, S};
           },
       .cases =
           {

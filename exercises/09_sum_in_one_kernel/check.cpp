@@ -121,14 +121,9 @@ const Contract& contract() {
       .define = define,
       .groups = kGroups,
       .draw =
-          [](std::uint64_t random) {
-            const auto pick = [&](std::uint64_t most) {
-              const auto picked = static_cast<long long>(random % most);
-              random /= most;
-              return picked;
-            };
-            return Numbers{1 + pick(3), 1 + pick(20),    1 + pick(10),   1 + pick(10),
-                           1 + pick(6), 1 + 2 * pick(3), 1 + 2 * pick(3)};
+          [](Draw draw) {
+            return Numbers{1 + draw(3), 1 + draw(20),    1 + draw(10),   1 + draw(10),
+                           1 + draw(6), 1 + 2 * draw(3), 1 + 2 * draw(3)};
           },
       .cases =
           {

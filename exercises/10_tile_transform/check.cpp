@@ -94,11 +94,8 @@ const Contract& contract() {
       .define = define,
       .groups = kGroups,
       .draw =
-          [](std::uint64_t random) {
-            return Numbers{1 + static_cast<long long>(random % 100),
-                           1 + static_cast<long long>(random / 100 % 8),
-                           1 + static_cast<long long>(random / 800 % 9),
-                           1 + static_cast<long long>(random / 7200 % 9)};
+          [](Draw draw) {
+            return Numbers{1 + draw(100), 1 + draw(8), 1 + draw(9), 1 + draw(9)};
           },
       .cases =
           {

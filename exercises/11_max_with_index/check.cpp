@@ -146,14 +146,10 @@ const Contract& contract() {
       .outputs = 2,
       .groups = kGroups,
       .draw =
-          [](std::uint64_t random) {
-            const auto size = 1 + static_cast<long long>(random % 6);
-            return Numbers{1 + static_cast<long long>(random / 6 % 5),
-                           size + static_cast<long long>(random / 30 % 40),
-                           size + static_cast<long long>(random / 1200 % 70),
-                           size,
-                           1 + static_cast<long long>(random / 84'000 % 4),
-                           static_cast<long long>(random / 336'000 % 2) * (size / 2)};
+          [](Draw draw) {
+            const long long size = 1 + draw(6);
+            return Numbers{1 + draw(5), size + draw(40), size + draw(70),
+                           size,        1 + draw(4),     draw(2) * (size / 2)};
           },
       .cases =
           {

@@ -216,9 +216,8 @@ const Contract& contract() {
       .prepare = prepare,
       .groups = kGroups,
       .draw =
-          [](std::uint64_t random) {
-            return Numbers{1 + static_cast<long long>(random % 20),
-                           1 + static_cast<long long>(random / 20 % 1500)};
+          [](Draw draw) {
+            return Numbers{1 + draw(20), 1 + draw(1500)};
           },
       .cases =
           {

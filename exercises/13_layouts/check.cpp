@@ -174,10 +174,8 @@ const Contract& contract() {
       .outputs = 2,
       .groups = kGroups,
       .draw =
-          [](std::uint64_t random) {
-            return Numbers{1 + static_cast<long long>(random % 150),
-                           1 + static_cast<long long>(random / 150 % 8),
-                           1 + static_cast<long long>(random / 1200 % 4)};
+          [](Draw draw) {
+            return Numbers{1 + draw(150), 1 + draw(8), 1 + draw(4)};
           },
       .cases =
           {

@@ -127,7 +127,7 @@ TEST_CASE("which shapes are wrong is told in their own words") {
              contains("lengths that are not a multiple of the block's threads"));
   CHECK_THAT(tail.check.diagnosis.pattern, contains("all after the last whole block"));
   const Row all = failure(signal_variant([](const Conv1dCall&, int) { return 0.25f; }), {});
-  CHECK(all.check.diagnosis.kind == "no shape is right");
+  CHECK(all.check.diagnosis.kind.empty());  // how many are wrong says it
 }
 
 TEST_CASE("a mask turned round and a shift are recognised") {

@@ -128,7 +128,6 @@ std::string kind_of_wrong(const std::vector<Attempt>& attempts) {
       attempts.begin(), attempts.end(), [](const Attempt& one) { return one.wrong; }));
   // One shape alone has many words in common with itself.
   if (wrong < 2 || attempts.size() < 3) return {};
-  if (wrong == attempts.size()) return "no shape is right";
   // Among a few, some words always fit by chance: it takes as many ways to choose the wrong ones as six of twelve have.
   constexpr double kFewestWays = 924;
   double ways = 1;

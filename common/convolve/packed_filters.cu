@@ -1,32 +1,24 @@
-#include <cuda_runtime.h>
-
+#include "common/convolve/packed_filters.cuh"
 #include "common/convolve/packed_filters.hpp"
 
 namespace halo::convolve {
 
-// One thread per packed tap; gridDim.x * blockDim.x >= floats.
-static __global__ void pack_kernel(const float* filters,  // [K][C][R * S]
-                                   float* packed,         // [R * S][channels][row], then zeros
-                                   const LayerNumbers layer, const int channels, const int row,
-                                   const long long floats) {
-  const long long i = 1ll * blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= floats) return;
-  const int k = i % row, c = i / row % channels;
-  const int tap = i / row / channels, taps = layer.R * layer.S;
-  const bool exists = k < layer.K && c < layer.C && tap < taps;
-  packed[i] = exists ? filters[(k * layer.C + c) * taps + tap] : 0.0f;
-}
+namespace {
+
+struct Zeros {
+  __device__ float operator()(long long) const { return 0.0f; }
+};
+
+int channels_of(const LayerNumbers& layer) { return (layer.C + 15) / 16 * 16; }
+int row_of(const LayerNumbers& layer) { return (layer.K + 63) / 64 * 64; }
+
+}  // namespace
 
 int pack_filters(const float* filters, float* packed, const LayerNumbers& layer, int channels,
                  int row, long long floats) {
-  constexpr int kThreads = 256;
-  const auto blocks = static_cast<unsigned>((floats - 1) / kThreads + 1);
-  pack_kernel<<<blocks, kThreads>>>(filters, packed, layer, channels, row, floats);
-  return cudaGetLastError();
+  const PackedRows rows = {layer.K, layer.C, layer.R * layer.S, channels, row};
+  return launch_pack(filters, packed, rows, Zeros(), floats - rows.floats());
 }
-
-static int channels_of(const LayerNumbers& layer) { return (layer.C + 15) / 16 * 16; }
-static int row_of(const LayerNumbers& layer) { return (layer.K + 63) / 64 * 64; }
 
 long long packed_floats(const LayerNumbers& layer) {
   return 1ll * layer.R * layer.S * channels_of(layer) * row_of(layer);

@@ -150,7 +150,7 @@ class Build:
         # A header may be part of all kernels of the program.
         sources = [edit["file"]]
         if copy.suffix in (".cuh", ".h", ".hpp"):
-            sources = [str(path.relative_to(ROOT)) for pattern in (f"stages/{stage}/*.cu", "common/convolve/*/*.cu")
+            sources = [str(path.relative_to(ROOT)) for pattern in (f"stages/{stage}/*.cu", "common/convolve/**/*.cu")
                        for path in sorted(ROOT.glob(pattern))]
         objects = []
         for source in sources:

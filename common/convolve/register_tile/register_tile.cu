@@ -27,7 +27,7 @@
 
 namespace halo::convolve {
 
-// Preconditions: kFew if C < kSegmentChannels; packed as pack_kernel leaves it; kAtOnce 4 only for 1 x 1 filters with
+// Preconditions: kFew if C < kSegmentChannels; packed as register_tile_pack leaves it; kAtOnce 4 only for 1 x 1 filters with
 // stride 1, no padding and H * W a multiple of 4; gridDim.x = tiles of all filters * tiles of all pixels *
 // blocks of a cluster, which are no more than there are segments; blockDim.x = the shape's threads; dynamic
 // shared memory as RegisterShape::floats says.

@@ -16,7 +16,7 @@ struct TapSegments {
   static_assert(T::kThreads == T::kPixels);  // one thread per pixel
 
   FilterCopies<T> filters;
-  const float* places;  // of the next segment's taps, as pack_kernel leaves them
+  const float* places;  // of the next segment's taps, as register_tile_pack leaves them
   FirstCell at;         // of the thread's pixel
   const float* input;   // [N][C][H][W]
   int cell;  // of input, for that tap in channel 0: where it would be, if it is a ghost cell

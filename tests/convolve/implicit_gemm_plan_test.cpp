@@ -41,6 +41,19 @@ TEST_CASE("implicit_gemm: the plan fills the GPU, and no more") {
                 GemmPlan{16, 2, 1}, h200) == "it takes at most 1048560 filters");
 }
 
+TEST_CASE("implicit_gemm: filters of 1 x 1 are read as they are") {
+  const gpus::GpuLimits h200 = gpus::limits_of(gpus::built_in_gpu("h200"));
+  for (const char* label : {"27-1-1-192-48", "27-1-1-192-46", "28-1-1-192-48-s2"}) {
+    INFO(label);
+    const auto plan = plan_unpacked_gemm(conv::parse_label(label), h200);
+    REQUIRE(plan);
+    CHECK(!plan->packed);
+  }
+  const ConvLayer larger = conv::parse_label("27-1-3-192-48");
+  CHECK(!plan_unpacked_gemm(larger, h200));
+  CHECK(refuses(larger, unpacked_gemm_plans().front(), h200) == "it is made for filters of 1 x 1");
+}
+
 TEST_CASE("implicit_gemm: a division by a product and a shift is the division") {
   const auto quotient = [](std::int64_t n, Divisor d) {
     return static_cast<std::int64_t>((static_cast<unsigned __int128>(n) * d.multiplier) >> d.shift);

@@ -11,7 +11,7 @@ using conv::ConvLayer;
 TEST_CASE("implicit_gemm: trials reach all lines") {
   Conv2dStage planned;
   planned.name = "implicit_gemm";
-  planned.variants = {convolve::implicit_gemm()};
+  planned.variants = {convolve::implicit_gemm(), convolve::unpacked_gemm()};
   test::require_trials_of_all_lines(planned, "common/convolve/implicit_gemm/");
   test::require_traffic(planned);
 }
@@ -45,7 +45,7 @@ TEST_CASE("implicit_gemm: sums are the same bits, however the call is launched")
   const auto input = conv::adversarial_input(layer, test::seed());
   const auto filters = conv::adversarial_filters(layer, test::seed());
   for (const Conv2dVariant& variant : convolve::implicit_gemm_of_each_plan()) {
-    if (!variant.name.starts_with("gemm_32_8")) continue;
+    if (!variant.name.starts_with("gemm_32_8") && variant.name != "unpacked_gemm") continue;
     INFO(variant.name);
     CHECK(test::outputs_of(variant, layer, input, filters) ==
           test::outputs_of(variant, layer, input, filters, true));

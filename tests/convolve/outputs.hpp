@@ -34,8 +34,10 @@ inline std::vector<float> outputs_of(const Conv2dVariant& variant, const conv::C
   Array output(*backend, static_cast<std::size_t>(layer.output_size()));
   on_input.write(input);
   on_filters.write(filters);
-  CHECK(
-      backend->run([&] { return prepared.pack(on_filters.data(), packed.data()); }).error.empty());
+  if (prepared.packed_floats > 0) {
+    const auto pack = [&] { return prepared.pack(on_filters.data(), packed.data()); };
+    CHECK(backend->run(pack).error.empty());
+  }
   CHECK(backend
             ->run([&] {
               return prepared.launch({.layer = layer,

@@ -52,8 +52,9 @@ class Gemm {
   std::int64_t tiles() const { return column_tiles_ * filter_tiles_; }
   std::int64_t tile4() const { return std::int64_t{plan_.filters} * kColumns / 4; }
 
-  // A quad of a tile's filters: lane l brings four of row l / (filters / 4).
+  // A quad of a tile's filters: lane l brings four of row l / (filters / 4), or one of four rows.
   void filters() {
+    if (!plan_.packed) return unpacked_filters();
     const std::int64_t pitch = packed_row(numbers_);
     for (std::int64_t tile = 0; tile < filter_tiles_; ++tile) {
       const Lanes quad =
@@ -62,6 +63,29 @@ class Gemm {
             return l / in_row * pitch + tile * plan_.filters + l % in_row * 4;
           });
       tally_.load(quad, every(kQuad * pitch, quads_of(numbers_)) * column_tiles_);
+    }
+  }
+
+  // Lane l brings four channels of filter l, each by itself where rows are not whole quads.
+  void unpacked_filters() {
+    const std::int64_t full = layer_.C() / kQuad, rest = layer_.C() % kQuad;
+    for (std::int64_t tile = 0; tile < filter_tiles_; ++tile) {
+      const Cells lanes_of_tile{0, plan_.filters};
+      const auto place = [&](std::int64_t l) {
+        return std::min<std::int64_t>(tile * plan_.filters + l, layer_.K() - 1) * layer_.C();
+      };
+      if (is_pointwise(numbers_)) {
+        tally_.load(wide_lanes(4, lanes_of_tile, place), every(kQuad, full) * column_tiles_);
+        continue;
+      }
+      for (std::int64_t i = 0; i < kQuad; ++i) {
+        if (full > 0) {
+          tally_.load(lanes(lanes_of_tile, place), behind(i) * every(kQuad, full) * column_tiles_);
+        }
+        if (i < rest) {
+          tally_.load(lanes(lanes_of_tile, place), behind(full * kQuad + i) * column_tiles_);
+        }
+      }
     }
   }
 
@@ -94,7 +118,11 @@ class Gemm {
   void quads_on_chip() {
     const std::int64_t quads = quads_of(numbers_);
     const std::int64_t times = quads * tiles();
-    tally_.shared_store(halo::quads(Cells{0, 4 * std::min(plan_.filters, kWarpSize)}), times);
+    if (plan_.packed) {
+      tally_.shared_store(halo::quads(Cells{0, 4 * std::min(plan_.filters, kWarpSize)}), times);
+    } else {
+      tally_.shared_store(Cells{0, plan_.filters}, times * kQuad);
+    }
     if (fours_) {
       tally_.shared_store(halo::quads(Cells{0, 4 * kWarpSize}), times);
     } else {

@@ -23,6 +23,7 @@ struct GemmPlan {
   int filters;  // of a tile of 32 columns: 16 or 32
   int slices;   // warps of a block; each has the whole tile for its own part of the reduction
   int split;    // blocks of a cluster, which share the reduction of one tile: 1, 2, 4, 8 or 16
+  bool packed = true;  // else it reads filters of 1 x 1 as they are
   bool operator==(const GemmPlan&) const = default;
 };
 

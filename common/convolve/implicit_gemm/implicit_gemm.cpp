@@ -16,6 +16,8 @@ namespace {
 
 using conv::ConvLayer;
 
+constexpr const char* kNoPlan = "no plan of its fits this GPU and this layer";
+
 std::string count_of(int count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
@@ -40,17 +42,18 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
   };
   const auto plan_on = [choose](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
     const std::optional<GemmPlan> plan = choose(layer, gpu);
-    return plan ? Chosen{refuses(layer, *plan, gpu), *plan}
-                : Chosen{"no plan of its fits this GPU and this layer", {}};
+    return plan ? Chosen{refuses(layer, *plan, gpu), *plan} : Chosen{kNoPlan, {}};
   };
   v.prepare =
       planned(plan_on, [](const ConvLayer& layer, const Chosen& chosen, Prepared<ConvLayer>& made) {
         const GemmPlan plan = chosen.plan;
-        made.packed_floats = gemm_packed_floats(numbers_of(layer));
-        made.pack = [numbers = numbers_of(layer)](const float* filters, float* packed) {
-          return pack_filters(filters, packed, numbers, kQuad * quads_of_tap(numbers),
-                              packed_row(numbers), gemm_packed_floats(numbers));
-        };
+        if (plan.packed) {
+          made.packed_floats = gemm_packed_floats(numbers_of(layer));
+          made.pack = [numbers = numbers_of(layer)](const float* filters, float* packed) {
+            return pack_filters(filters, packed, numbers, kQuad * quads_of_tap(numbers),
+                                packed_row(numbers), gemm_packed_floats(numbers));
+          };
+        }
         made.launch = [plan](const Conv2dCall& c) { return implicit_gemm(kernel_call(c), plan); };
         made.cost = [layer, plan] { return gemm_cost(layer, plan); };
         made.bias_cost = [layer, plan] { return gemm_bias_cost(layer, plan); };
@@ -71,6 +74,11 @@ Conv2dVariant implicit_gemm() {
                     plan_gemm);
 }
 
+Conv2dVariant unpacked_gemm() {
+  return variant_of("unpacked_gemm", "implicit_gemm of filters of 1 x 1 as they are",
+                    plan_unpacked_gemm);
+}
+
 std::vector<Conv2dVariant> implicit_gemm_of_each_plan() {
   std::vector<Conv2dVariant> all;
   for (const GemmPlan& plan : all_gemm_plans()) {
@@ -78,6 +86,7 @@ std::vector<Conv2dVariant> implicit_gemm_of_each_plan() {
         name_of(plan), "implicit_gemm with this plan, whatever the layer",
         [plan](const ConvLayer&, const gpus::GpuLimits&) { return std::optional(plan); }));
   }
+  all.push_back(unpacked_gemm());
   return all;
 }
 
@@ -89,6 +98,10 @@ std::vector<Contender> implicit_gemm_contenders() {
                                          [&] { return work_of(layer, plan); });
                    }});
   }
+  all.push_back({"unpacked_gemm", [](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                   const std::optional<GemmPlan> plan = plan_unpacked_gemm(layer, gpu);
+                   return offer_unless(plan ? "" : kNoPlan, [&] { return work_of(layer, *plan); });
+                 }});
   return all;
 }
 

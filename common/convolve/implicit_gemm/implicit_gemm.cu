@@ -29,13 +29,14 @@ namespace {
 
 // Preconditions: gridDim = (tiles of columns, tiles of filters, split), clusters along z; blockDim.x = 32 *
 // kSlices; dynamic shared memory as shared_bytes says. A thread has kF filters and four columns of a tile.
-template <int kF, int kSlices, GemmCells kCells>
-__global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
-    implicit_gemm_kernel(const float* input,                // [N][C][H][W]
-                         const float* __restrict__ packed,  // [R][S][C in quads][pitch]
-                         float* output,                     // [N][K][P][Q]
-                         const float* __restrict__ bias,    // [K], or null
-                         bool relu, const LayerNumbers layer, const GemmShares shares) {
+// Without kPacked there is one tap, and the filters are as they were given: for who would pack them for each call.
+template <int kF, int kSlices, GemmCells kCells, bool kPacked>
+__global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices) implicit_gemm_kernel(
+    const float* input,                    // [N][C][H][W]
+    const float* __restrict__ of_filters,  // [R][S][C in quads][pitch], or [K][C]
+    float* output,                         // [N][K][P][Q]
+    const float* __restrict__ bias,        // [K], or null
+    bool relu, const LayerNumbers layer, const GemmShares shares) {
   constexpr int kFilters = 4 * kF;  // of a tile
   // In float4: a quad's filters and cells, four quads of a slice, the sums of a tile.
   constexpr int kQuad4 = kFilters + kColumns, kSlice4 = 4 * kQuad4,
@@ -54,7 +55,14 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
 
   // Four quads are under way, in registers. Filters depend on no launch before this one, and come first.
   Quad next[2][2];
-  FilterQuads<kFilters> filters(packed, shares, first_filter, first, lane);
+  auto filters = [&] {
+    if constexpr (kPacked) {
+      return FilterQuads<kFilters>(of_filters, shares, first_filter, first, lane);
+    } else {
+      return UnpackedQuads<kFilters, kCells != GemmCells::taps>(of_filters, layer, first_filter,
+                                                                first, lane);
+    }
+  }();
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     if (i < quads) filters.fetch(next[i / 2][i % 2], lane);
@@ -91,8 +99,8 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
       const int left = quads - i - 2 * pair;
       if (left > 0) {
         float4* const here = own + 2 * pair * kQuad4;
-        put<kFilters, kCells>(next[pair][0], here, lane);
-        if (left > 1) put<kFilters, kCells>(next[pair][1], here + kQuad4, lane);
+        put<kFilters, kCells, kPacked>(next[pair][0], here, lane);
+        if (left > 1) put<kFilters, kCells, kPacked>(next[pair][1], here + kQuad4, lane);
         __syncwarp();
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
@@ -137,11 +145,11 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices)
                                                  share / 8, outputs);
 }
 
-template <int kF, int kSlices, GemmCells kCells>
+template <int kF, int kSlices, GemmCells kCells, bool kPacked>
 int launch(const LayerCall& call, const GemmPlan& plan) {
   const LayerNumbers& layer = call.layer;
   const GemmShares shares = shares_of(layer, plan);
-  const auto kernel = implicit_gemm_kernel<kF, kSlices, kCells>;
+  const auto kernel = implicit_gemm_kernel<kF, kSlices, kCells, kPacked>;
   const int bytes = shared_bytes(plan);
   cudaError_t status =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
@@ -151,27 +159,39 @@ int launch(const LayerCall& call, const GemmPlan& plan) {
   if (status != cudaSuccess) return status;
   const dim3 grid((shares.columns + kColumns - 1) / kColumns,
                   (layer.K + plan.filters - 1) / plan.filters, plan.split);
-  return launch_clusters(dim3(1, 1, plan.split), call.overlaps, kernel, grid,
-                         dim3(plan.slices * kWarpSize), bytes,
-                         static_cast<cudaStream_t>(call.stream), call.input, call.packed,
-                         call.output, call.bias, call.relu, layer, shares);
+  return launch_clusters(
+      dim3(1, 1, plan.split), call.overlaps, kernel, grid, dim3(plan.slices * kWarpSize), bytes,
+      static_cast<cudaStream_t>(call.stream), call.input, kPacked ? call.packed : call.filters,
+      call.output, call.bias, call.relu, layer, shares);
 }
 
 }  // namespace
 
 int implicit_gemm(const LayerCall& call, const GemmPlan& plan) {
-  const auto with = [&](auto f, auto slices) {
+  const auto with = [&](auto f, auto slices, auto packed) {
+    constexpr int kF = f.value, kSlices = slices.value;
+    constexpr bool kPacked = packed.value;
     if (columns_in_fours(call.layer)) {
-      return launch<f.value, slices.value, GemmCells::fours>(call, plan);
+      return launch<kF, kSlices, GemmCells::fours, kPacked>(call, plan);
     }
-    return is_pointwise(call.layer) ? launch<f.value, slices.value, GemmCells::same>(call, plan)
-                                    : launch<f.value, slices.value, GemmCells::taps>(call, plan);
+    return is_pointwise(call.layer) ? launch<kF, kSlices, GemmCells::same, kPacked>(call, plan)
+                                    : launch<kF, kSlices, GemmCells::taps, kPacked>(call, plan);
   };
+  if (!plan.packed) {
+    if (plan.filters == 16) {
+      return dispatch<2, 8>(
+          plan.slices, [&](auto slices) { return with(Number<4>(), slices, Number<false>()); });
+    }
+    return dispatch<4, 8>(plan.slices,
+                          [&](auto slices) { return with(Number<8>(), slices, Number<false>()); });
+  }
   // Each of these is compiled three times: no more of them than all_gemm_plans() needs.
   if (plan.filters == 16) {
-    return dispatch<2, 8, 16>(plan.slices, [&](auto slices) { return with(Number<4>(), slices); });
+    return dispatch<2, 8, 16>(
+        plan.slices, [&](auto slices) { return with(Number<4>(), slices, Number<true>()); });
   }
-  return dispatch<1, 4, 8, 16>(plan.slices, [&](auto slices) { return with(Number<8>(), slices); });
+  return dispatch<1, 4, 8, 16>(
+      plan.slices, [&](auto slices) { return with(Number<8>(), slices, Number<true>()); });
 }
 
 }  // namespace halo::convolve

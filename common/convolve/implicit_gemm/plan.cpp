@@ -31,21 +31,43 @@ double tiles_of(const LayerNumbers& layer, const GemmPlan& plan) {
 constexpr int kWarps = 16;
 int resident(const GemmPlan& plan) { return std::max(1, kWarps / plan.slices); }
 
+std::vector<GemmPlan> each_split(std::initializer_list<GemmPlan> tiles) {
+  std::vector<GemmPlan> all;
+  for (GemmPlan plan : tiles) {
+    // 128 warps of a tile are as many as any layer had work for.
+    const int most = std::min(kMostSplit, 128 / plan.slices);
+    for (plan.split = 1; plan.split <= most; plan.split *= 2) all.push_back(plan);
+  }
+  return all;
+}
+
+// Of those that fit the GPU, that of the shortest estimate.
+std::optional<GemmPlan> best_of(const std::vector<GemmPlan>& plans, const ConvLayer& layer,
+                                const gpus::GpuLimits& gpu) {
+  std::optional<GemmPlan> best;
+  double least = 0;
+  for (const GemmPlan& plan : plans) {
+    if (!refuses(layer, plan, gpu).empty()) continue;
+    const double cycles = estimated_cycles(layer, plan, gpu.sms);
+    if (best && cycles >= least) continue;
+    best = plan;
+    least = cycles;
+  }
+  return best;
+}
+
 }  // namespace
 
 const std::vector<GemmPlan>& all_gemm_plans() {
-  static const std::vector<GemmPlan> plans = [] {
-    // Filters of a tile, and warps. Fewer filters for layers that have no more, fewer warps for short reductions.
-    constexpr GemmPlan kTiles[] = {{16, 2, 1}, {16, 8, 1}, {16, 16, 1}, {32, 1, 1},
-                                   {32, 4, 1}, {32, 8, 1}, {32, 16, 1}};
-    std::vector<GemmPlan> all;
-    for (GemmPlan plan : kTiles) {
-      // 128 warps of a tile are as many as any layer had work for.
-      const int most = std::min(kMostSplit, 128 / plan.slices);
-      for (plan.split = 1; plan.split <= most; plan.split *= 2) all.push_back(plan);
-    }
-    return all;
-  }();
+  // Filters of a tile, and warps. Fewer filters for layers that have no more, fewer warps for short reductions.
+  static const std::vector<GemmPlan> plans = each_split(
+      {{16, 2, 1}, {16, 8, 1}, {16, 16, 1}, {32, 1, 1}, {32, 4, 1}, {32, 8, 1}, {32, 16, 1}});
+  return plans;
+}
+
+const std::vector<GemmPlan>& unpacked_gemm_plans() {
+  static const std::vector<GemmPlan> plans =
+      each_split({{16, 2, 1, false}, {16, 8, 1, false}, {32, 4, 1, false}, {32, 8, 1, false}});
   return plans;
 }
 
@@ -61,6 +83,7 @@ std::string refuses(const ConvLayer& layer, const GemmPlan& plan, const gpus::Gp
   if (shared_bytes(plan) > gpu.shared_per_block) {
     return "its blocks take " + std::to_string(shared_bytes(plan)) + " bytes of shared memory";
   }
+  if (!plan.packed && layer.R() * layer.S() > 1) return "it is made for filters of 1 x 1";
   if (layer.K() > kMostFilters) {
     return "it takes at most " + std::to_string(kMostFilters) + " filters";
   }
@@ -86,16 +109,11 @@ double estimated_cycles(const ConvLayer& of, const GemmPlan& plan, int multiproc
 }
 
 std::optional<GemmPlan> plan_gemm(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-  std::optional<GemmPlan> best;
-  double least = 0;
-  for (const GemmPlan& plan : all_gemm_plans()) {
-    if (!refuses(layer, plan, gpu).empty()) continue;
-    const double cycles = estimated_cycles(layer, plan, gpu.sms);
-    if (best && cycles >= least) continue;
-    best = plan;
-    least = cycles;
-  }
-  return best;
+  return best_of(all_gemm_plans(), layer, gpu);
+}
+
+std::optional<GemmPlan> plan_unpacked_gemm(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+  return best_of(unpacked_gemm_plans(), layer, gpu);
 }
 
 LaunchWork work_of(const ConvLayer& of, const GemmPlan& plan) {

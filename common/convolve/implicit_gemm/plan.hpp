@@ -22,9 +22,14 @@ std::string name_of(const GemmPlan& plan);
 /// Why the kernel does not take the layer with this plan, as the end of a sentence; empty: it does.
 std::string refuses(const conv::ConvLayer& layer, const GemmPlan& plan, const gpus::GpuLimits& gpu);
 
+/// Those that read filters of 1 x 1 as they are: fewer tiles.
+const std::vector<GemmPlan>& unpacked_gemm_plans();
+
 /// The plan to take where nothing was measured: of those that fit the GPU, that of the shortest estimate. None: no
 /// block fits.
 std::optional<GemmPlan> plan_gemm(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
+std::optional<GemmPlan> plan_unpacked_gemm(const conv::ConvLayer& layer,
+                                           const gpus::GpuLimits& gpu);
 
 /// The estimate, in cycles of an H200, to which its coefficients were fitted: what the fullest multiprocessor loads,
 /// multiplies or waits for, whichever takes longest, and what warps and blocks take to meet.

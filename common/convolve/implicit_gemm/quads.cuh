@@ -2,7 +2,8 @@
 // part of shared memory. (Straight into shared memory, by asynchronous copies, small layers took longer.)
 //
 //   a quad on chip    row 0..3  [kFilters] filters        a lane brings 16 bytes of either: four filters of a row; four
-//                     row 0..3  [kColumns] cells          cells of a row (GemmCells::fours), or one of each row
+//                     row 0..3  [kColumns] cells          cells of a row (GemmCells::fours), or one of each row;
+//                                                         where filters are not packed one of each row
 #pragma once
 
 #include <cuda_runtime.h>
@@ -41,6 +42,35 @@ struct FilterQuads {
   __device__ void fetch(Quad& quad, int lane) {
     if (lane < kFilters) quad.filters = *reinterpret_cast<const float4*>(next);
     next += kQuad * pitch;
+  }
+};
+
+// The same of filters of 1 x 1 that are not packed: the lane has one filter, and four channels of it. The last filter stands for
+// those that do not exist. kQuads: rows are whole quads.
+template <int kFilters, bool kQuads>
+struct UnpackedQuads {
+  int channels;  // from `next` on
+  const float* next;
+
+  __device__ UnpackedQuads(const float* filters,  // [K][C]
+                           const LayerNumbers& layer, int first_filter, int first_quad, int lane)
+      : channels(layer.C - first_quad * kQuad),
+        next(filters + static_cast<long long>(min(first_filter + lane, layer.K - 1)) * layer.C +
+             first_quad * kQuad) {}
+
+  __device__ void fetch(Quad& quad, int lane) {
+    const bool has_one = lane < kFilters;
+    if (kQuads) {
+      if (has_one) quad.filters = *reinterpret_cast<const float4*>(next);
+    } else {
+      quad.filters = float4{};
+      if (has_one) quad.filters.x = next[0];
+      if (has_one && channels > 1) quad.filters.y = next[1];
+      if (has_one && channels > 2) quad.filters.z = next[2];
+      if (has_one && channels > 3) quad.filters.w = next[3];
+      channels -= kQuad;
+    }
+    next += kQuad;
   }
 };
 
@@ -106,9 +136,14 @@ struct CellQuads {
 };
 
 // A lane's part of a quad to where the warp's lanes read it: each number is for several of them.
-template <int kFilters, GemmCells kCells>
+template <int kFilters, GemmCells kCells, bool kPacked>
 __device__ inline void put(const Quad& quad, float4* on_chip, int lane) {
-  if (lane < kFilters) on_chip[lane] = quad.filters;
+  if (lane < kFilters && kPacked) on_chip[lane] = quad.filters;
+  if (lane < kFilters && !kPacked) {
+    float* const column = reinterpret_cast<float*>(on_chip) + lane;
+    column[0] = quad.filters.x, column[kFilters] = quad.filters.y;
+    column[2 * kFilters] = quad.filters.z, column[3 * kFilters] = quad.filters.w;
+  }
   if (kCells == GemmCells::fours) {
     on_chip[kFilters + lane] = quad.cells;
   } else {

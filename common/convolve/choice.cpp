@@ -48,6 +48,40 @@ void Contenders::add(const Contender& contender, const std::vector<Conv2dVariant
 
 namespace {
 
+// What packing takes on an H200: a launch, and the way of what it reads and writes.
+constexpr double kPackUs = 1.2;
+constexpr double kPackUsOfMegabyte = 0.25;
+// Models err by some 5 %: where another was measured as the fastest, no contender is believed to take less than this.
+constexpr double kSlower = 1.05;
+
+double packing_us(const conv::ConvLayer& layer, std::int64_t packed_floats) {
+  if (packed_floats == 0) return 0;
+  const auto floats = static_cast<double>(layer.filters_size() + packed_floats);
+  return kPackUs + 4e-6 * floats * kPackUsOfMegabyte;
+}
+
+// Of candidates by their times those with packing, the fastest first.
+void add_packing(const conv::ConvLayer& layer, const Contenders& among,
+                 std::vector<Candidate>& candidates) {
+  double least = 0;
+  for (const Candidate& one : candidates) {
+    if (one.measured) least = kSlower * one.us;
+  }
+  for (Candidate& one : candidates) {
+    if (!one.offer.refusal.empty() || one.us < 0) continue;
+    const std::ptrdiff_t its = one.contender - among.contenders.data();
+    const Conv2dVariant& variant = among.variants[static_cast<std::size_t>(its)];
+    if (!one.measured) one.us = std::max(one.us, least);
+    one.us += packing_us(layer, variant.prepared(layer).packed_floats);
+    one.measured = false;
+  }
+  const auto known_end =
+      std::find_if(candidates.begin(), candidates.end(),
+                   [](const Candidate& one) { return !one.offer.refusal.empty() || one.us < 0; });
+  std::stable_sort(candidates.begin(), known_end,
+                   [](const Candidate& a, const Candidate& b) { return a.us < b.us; });
+}
+
 // By the rule: measuring at first use measures all of a layer with groups or dilation, and asks here meanwhile.
 const Conv2dVariant& plain_variant(const conv::ConvLayer& layer) {
   const std::vector<Ranked> those = ranked(layer, library(Products::fp32));
@@ -84,12 +118,14 @@ const Contenders& library(Products products) {
   return products == Products::fp32 ? fp32 : split_tf32;
 }
 
-std::vector<Ranked> ranked(const conv::ConvLayer& layer, const Contenders& among,
-                           Epilogue epilogue) {
+std::vector<Ranked> ranked(const conv::ConvLayer& layer, const Contenders& among, Epilogue epilogue,
+                           Packing packing) {
   const std::string gpu = gpus::present_gpu().name;
+  std::vector<Candidate> all =
+      candidates(rule_for(gpu), among.contenders, layer, {gpu, gpus::present_limits()});
+  if (packing == Packing::every_call) add_packing(layer, among, all);
   std::vector<Ranked> those;
-  for (const Candidate& one :
-       candidates(rule_for(gpu), among.contenders, layer, {gpu, gpus::present_limits()})) {
+  for (const Candidate& one : all) {
     const Conv2dVariant& its =
         among.variants[static_cast<std::size_t>(one.contender - among.contenders.data())];
     if (!one.offer.refusal.empty()) continue;
@@ -113,22 +149,23 @@ std::vector<const Conv2dVariant*> nearest(std::span<const Ranked> ranked, int mo
 }
 
 const Conv2dVariant* chosen(const conv::ConvLayer& layer, const Contenders& among,
-                            Epilogue epilogue, Choice choice) {
+                            Epilogue epilogue, Choice choice, Packing packing) {
   // Asked again and again for the same few layers. Who measures one does so alone.
   static std::mutex mutex;
-  static std::map<std::tuple<std::string, const Contenders*, Epilogue, Choice, int, int, int>,
-                  const Conv2dVariant*>
+  static std::map<
+      std::tuple<std::string, const Contenders*, Epilogue, Choice, Packing, int, int, int>,
+      const Conv2dVariant*>
       known;
   const gpus::GpuLimits limits = gpus::present_limits();
   const std::lock_guard lock(mutex);
   const std::tuple key{
-      conv::label(layer),     &among, epilogue, choice, limits.sms, limits.shared_per_sm,
+      conv::label(layer),     &among, epilogue, choice, packing, limits.sms, limits.shared_per_sm,
       limits.shared_per_block};
   if (const auto at = known.find(key); at != known.end()) return at->second;
-  const std::vector<Ranked> those = ranked(layer, among, epilogue);
+  const std::vector<Ranked> those = ranked(layer, among, epilogue, packing);
   const Conv2dVariant* best = nullptr;
   if (choice == Choice::measured && those.size() > 1 && !those.front().is_measured) {
-    best = fastest_at_first_use(layer, among.products, epilogue, those);
+    best = fastest_at_first_use(layer, among.products, epilogue, packing, those);
   }
   if (best == nullptr && !those.empty()) best = those.front().variant;
   return known.emplace(key, best).first->second;

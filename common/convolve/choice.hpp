@@ -34,6 +34,12 @@ const Contenders& library(Products products);
 /// What may follow the sums in the same kernel.
 enum class Epilogue { none, bias_relu };
 
+/// How often filters are packed.
+enum class Packing {
+  once,        // for any number of calls: its time does not count
+  every_call,  // they change before each: the kernel that is the fastest with its packing
+};
+
 /// How one is chosen where the present GPU's rule has not measured the layer.
 enum class Choice {
   rule,      // by the rule's models
@@ -48,16 +54,18 @@ struct Ranked {
 };
 
 /// All that take the layer on the present GPU, the one that its rule chooses first. With an epilogue those that have it (the
-/// rule was fitted to times without, but a bias in the kernel costs next to nothing). Throws std::runtime_error, in one line,
-/// if there is no GPU.
+/// rule was fitted to times without, but a bias in the kernel costs next to nothing). Where each call packs, what packing
+/// takes is added, as far as it is known: then none counts as measured. Throws std::runtime_error, in one line, if there is no
+/// GPU.
 std::vector<Ranked> ranked(const conv::ConvLayer& layer, const Contenders& among,
-                           Epilogue epilogue = Epilogue::none);
+                           Epilogue epilogue = Epilogue::none, Packing packing = Packing::once);
 
 /// Of those, the first `most` without tensor cores, then the first `most` on them: what is worth measuring.
 std::vector<const Conv2dVariant*> nearest(std::span<const Ranked> ranked, int most);
 
 /// The chosen one; null: none takes the layer. `among` is to stay. Throws as `ranked`.
 const Conv2dVariant* chosen(const conv::ConvLayer& layer, const Contenders& among,
-                            Epilogue epilogue = Epilogue::none, Choice choice = Choice::rule);
+                            Epilogue epilogue = Epilogue::none, Choice choice = Choice::rule,
+                            Packing packing = Packing::once);
 
 }  // namespace halo::convolve

@@ -12,22 +12,25 @@ struct Convolution::Plan {
   conv::ConvLayer layer;
   Prepared<conv::ConvLayer> variant;
   convolve::Epilogue epilogue = convolve::Epilogue::none;
+  convolve::Packing packing = convolve::Packing::once;
 
   int launch(const float* input, const float* given, const float* bias, bool relu, float* output,
              float* temporaries, void* stream) const;
 };
 
 Convolution::Convolution(const conv::ConvLayer& layer, convolve::Products products,
-                         convolve::Epilogue epilogue, convolve::Choice choice)
-    : Convolution(layer, convolve::library(products), epilogue, choice) {}
+                         convolve::Epilogue epilogue, convolve::Choice choice,
+                         convolve::Packing packing)
+    : Convolution(layer, convolve::library(products), epilogue, choice, packing) {}
 
 Convolution::Convolution(const conv::ConvLayer& layer, const convolve::Contenders& among,
-                         convolve::Epilogue epilogue, convolve::Choice choice) {
-  const Conv2dVariant* const chosen = convolve::chosen(layer, among, epilogue, choice);
+                         convolve::Epilogue epilogue, convolve::Choice choice,
+                         convolve::Packing packing) {
+  const Conv2dVariant* const chosen = convolve::chosen(layer, among, epilogue, choice, packing);
   if (chosen == nullptr) {
     throw std::invalid_argument("layer " + conv::label(layer) + ": no kernel takes it");
   }
-  plan_ = std::make_shared<const Plan>(Plan{layer, chosen->prepared(layer), epilogue});
+  plan_ = std::make_shared<const Plan>(Plan{layer, chosen->prepared(layer), epilogue, packing});
   if (plan_->variant.set_up) {
     throw std::logic_error(kernel() + " is not a contender: it keeps its filters elsewhere");
   }
@@ -37,12 +40,14 @@ const conv::ConvLayer& Convolution::layer() const { return plan_->layer; }
 const std::string& Convolution::kernel() const { return plan_->variant.name; }
 std::int64_t Convolution::packed_floats() const {
   const std::int64_t packed = plan_->variant.packed_floats;
-  return packed > 0 ? packed : plan_->layer.filters_size();
+  const bool as_they_are = packed == 0 && plan_->packing == convolve::Packing::once;
+  return as_they_are ? plan_->layer.filters_size() : packed;
 }
 std::int64_t Convolution::workspace_floats() const { return plan_->variant.workspace_floats; }
 
 int Convolution::pack(const float* filters, float* packed) const {
   if (plan_->variant.packed_floats > 0) return plan_->variant.pack(filters, packed);
+  if (packed_floats() == 0) return cudaSuccess;
   const auto bytes = static_cast<std::size_t>(plan_->layer.filters_size()) * sizeof(float);
   return cudaMemcpyAsync(packed, filters, bytes, cudaMemcpyDeviceToDevice, nullptr);
 }

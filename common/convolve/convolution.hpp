@@ -26,21 +26,25 @@ class Convolution {
   /// Chooses, among kernels that multiply in float throughout, or also among those on tensor cores (Products,
   /// in choice.hpp); with Epilogue::bias_relu among those that add a bias and apply ReLU before they store.
   /// A layer that nobody has measured on such a GPU is measured now, unless Choice::rule says no (first_use.hpp).
+  /// With Packing::every_call the one that is the fastest with its packing.
   /// Throws std::invalid_argument if no kernel takes the layer, std::runtime_error if there is no GPU; each in one line.
   explicit Convolution(const conv::ConvLayer& layer,
                        convolve::Products products = convolve::Products::fp32,
                        convolve::Epilogue epilogue = convolve::Epilogue::none,
-                       convolve::Choice choice = convolve::Choice::measured);
+                       convolve::Choice choice = convolve::Choice::measured,
+                       convolve::Packing packing = convolve::Packing::once);
   /// Among these, which are to stay: the library's and those that a caller adds.
   Convolution(const conv::ConvLayer& layer, const convolve::Contenders& among,
               convolve::Epilogue epilogue = convolve::Epilogue::none,
-              convolve::Choice choice = convolve::Choice::measured);
+              convolve::Choice choice = convolve::Choice::measured,
+              convolve::Packing packing = convolve::Packing::once);
 
   const conv::ConvLayer& layer() const;
   /// What was chosen: the name that `halo bench` has for it.
   const std::string& kernel() const;
 
-  /// What `pack` writes. At least 1.
+  /// What `pack` writes. With Packing::every_call it may be 0: the kernel reads the filters as they are, so `launch` is given
+  /// them, and `pack` does nothing. Else at least 1.
   std::int64_t packed_floats() const;
   /// Temporaries of a call; what they hold before it does not matter.
   std::int64_t workspace_floats() const;

@@ -22,9 +22,10 @@ class FirstUses {
   explicit FirstUses(std::string file);
 
   /// The contender's name; empty: nobody has measured this.
-  std::string fastest(const conv::ConvLayer& layer, Products products, Epilogue epilogue) const;
+  std::string fastest(const conv::ConvLayer& layer, Products products, Epilogue epilogue,
+                      Packing packing) const;
   /// Keeps it, with what others have written meanwhile. False: the file cannot be written.
-  bool keep(const conv::ConvLayer& layer, Products products, Epilogue epilogue,
+  bool keep(const conv::ConvLayer& layer, Products products, Epilogue epilogue, Packing packing,
             const std::string& variant, double us);
 
  private:
@@ -53,6 +54,7 @@ std::pair<const Conv2dVariant*, double> fastest_of(std::span<const Ranked> ranke
 
 /// The fastest on the present GPU, from its file or by measuring now; null where nothing can be measured (the simulator).
 const Conv2dVariant* fastest_at_first_use(const conv::ConvLayer& layer, Products products,
-                                          Epilogue epilogue, std::span<const Ranked> ranked);
+                                          Epilogue epilogue, Packing packing,
+                                          std::span<const Ranked> ranked);
 
 }  // namespace halo::convolve

@@ -27,7 +27,7 @@ Measuring::Measuring(Backend& backend) : backend_(backend), values_(std::size_t{
 }
 
 std::optional<double> Measuring::time(const Conv2dVariant& measured, const ConvLayer& layer,
-                                      double best) {
+                                      double best, bool with_packing) {
   const auto variant = measured.prepared(layer);
   const std::int64_t packed = variant.packed_floats, workspace = variant.workspace_floats;
   const std::int64_t all =
@@ -41,7 +41,10 @@ std::optional<double> Measuring::time(const Conv2dVariant& measured, const ConvL
     require([&] { return variant.pack(call.filters, to); });
     call.packed = to;
   }
-  const auto launch = [&](int) { return variant.launch(call); };
+  const auto launch = [&](int) {
+    const int error = with_packing && packed > 0 ? variant.pack(call.filters, packed_->data()) : 0;
+    return error != 0 ? error : variant.launch(call);
+  };
   require([&] { return launch(0); });
   const double once = backend_.batch(launch, 1)->run() * 1e3;
   if (once > kHopeless * best + kLaunchUs) return once;

@@ -10,9 +10,9 @@ namespace {
 
 using conv::ConvLayer;
 
-std::string name_of(Products products, Choice choice) {
+std::string name_of(Products products, Choice choice, Packing packing) {
   return std::string(products == Products::fp32 ? "convolve" : "convolve_split") +
-         (choice == Choice::rule ? "" : "_measured");
+         (packing == Packing::once ? "" : "_packing") + (choice == Choice::rule ? "" : "_measured");
 }
 
 std::string plan(const ConvLayer& layer, const std::string& key) {
@@ -23,18 +23,19 @@ std::string plan(const ConvLayer& layer, const std::string& key) {
 
 }  // namespace
 
-Conv2dVariant variant(Products products, Epilogue epilogue, Choice choice_by) {
+Conv2dVariant variant(Products products, Epilogue epilogue, Choice choice_by, Packing packing) {
   const Contenders& among = with_papers(products);
-  const auto chosen_for = [&among, epilogue, choice_by](const ConvLayer& layer) {
-    const Conv2dVariant* const one = chosen(layer, among, epilogue, choice_by);
-    return one != nullptr ? one : chosen(layer, among, Epilogue::none, choice_by);
+  const auto chosen_for = [&among, epilogue, choice_by, packing](const ConvLayer& layer) {
+    const Conv2dVariant* const one = chosen(layer, among, epilogue, choice_by, packing);
+    return one != nullptr ? one : chosen(layer, among, Epilogue::none, choice_by, packing);
   };
   Conv2dVariant variant;
-  variant.name = name_of(products, choice_by);
+  variant.name = name_of(products, choice_by, packing);
   variant.source = "stages/convolve/convolve.cpp";
   variant.description =
       "the fastest of our kernels for the layer, by a rule fitted to measured times";
   if (products == Products::split_tf32) variant.description += "; those on tensor cores too";
+  if (packing == Packing::every_call) variant.description += "; with its packing";
   if (choice_by == Choice::measured) variant.description += "; else measured at first use";
   variant.plans = true;
   variant.takes_groups = true;
@@ -63,8 +64,9 @@ Conv2dStage stage() {
       with_papers(Products::fp32).variants.size()) {
     stage.variants.push_back(variant(Products::split_tf32));
   }
-  // On the simulator, which has no times, this is `convolve` once more.
-  stage.searched = {variant(Products::fp32, Epilogue::none, Choice::measured)};
+  // On the simulator, which has no times, the second is `convolve` once more.
+  stage.searched = {variant(Products::fp32, Epilogue::none, Choice::rule, Packing::every_call),
+                    variant(Products::fp32, Epilogue::none, Choice::measured)};
   stage.plan = plan;
   return stage;
 }

@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
   halo::Conv2dStage stage = halo::convolve::stage();
   // Beside their own stages they are there already.
   using halo::convolve::Products;
-  stage.searched = halo::convolve::with_papers(Products::split_tf32).variants;
+  const auto& contenders = halo::convolve::with_papers(Products::split_tf32).variants;
+  stage.searched.insert(stage.searched.end(), contenders.begin(), contenders.end());
   return halo::run_program<halo::conv::ConvLayer>(argc, argv, {stage}, halo::peers::conv2d(),
                                                   halo::make_backend());
 }

@@ -198,39 +198,74 @@ TEST_CASE("convolve: the row says what it runs as, and the plan why") {
   CHECK_THROWS_AS(stage.plan(kLayers[0], "nosuch"), std::invalid_argument);
 }
 
+TEST_CASE("convolve: where each call packs, its time counts") {
+  test::usable_backend();
+  using convolve::Choice, convolve::Epilogue, convolve::Packing, convolve::Products;
+  const std::string gpu = gpus::present_gpu().name;
+  if (!convolve::counts_on(convolve::rule_for(gpu), gpu)) test::skip("no rule is of a " + gpu);
+  const convolve::Contenders& all = all_of(Products::fp32);
+  const auto name_of = [&](const char* label, Packing packing) {
+    return convolve::chosen(conv::parse_label(label), all, Epilogue::none, Choice::rule, packing)
+        ->name;
+  };
+  // Half as long as the kernel, or a fifth of it.
+  CHECK_THAT(name_of("27-1-1-192-48", Packing::once), test::contains("gemm_32"));
+  CHECK(name_of("27-1-1-192-48", Packing::every_call) == "unpacked_gemm");
+  CHECK(name_of("28-64-3-512-512", Packing::once) == "fourier_32");
+  CHECK(name_of("28-64-3-512-512", Packing::every_call) == "fourier_16");
+  // Where it is next to nothing the fastest stays.
+  CHECK(name_of("224-256-3-64-64", Packing::every_call) ==
+        name_of("224-256-3-64-64", Packing::once));
+  const ConvLayer layer = conv::parse_label("27-1-1-192-48");
+  for (const convolve::Ranked& one :
+       convolve::ranked(layer, all, Epilogue::none, Packing::every_call)) {
+    CHECK(!one.is_measured);
+  }
+}
+
 TEST_CASE("Convolution: packs once, launches on any stream, and gives the reference's outputs") {
   const auto backend = test::usable_backend();
   cudaStream_t stream = nullptr;
   REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+  using convolve::Choice, convolve::Epilogue, convolve::Packing, convolve::Products;
+  std::vector<std::pair<ConvLayer, Packing>> cases;
   for (const ConvLayer& layer : kLayers) {
+    for (const Packing packing : {Packing::once, Packing::every_call}) {
+      cases.emplace_back(layer, packing);
+    }
+  }
+  for (const auto& [layer, packing] : cases) {
     INFO(conv::label(layer));
-    const Convolution convolution(layer, convolve::Products::fp32, convolve::Epilogue::none,
-                                  convolve::Choice::rule);
+    const Convolution convolution(layer, Products::fp32, Epilogue::none, Choice::rule, packing);
+    const auto its =
+        convolve::variant(Products::fp32, Epilogue::none, Choice::rule, packing).prepared(layer);
     CHECK(convolution.layer() == layer);
-    CHECK(convolution.kernel() == convolve::variant().prepared(layer).runs_as());
+    CHECK(convolution.kernel() == its.runs_as());
+    const bool packs = convolution.packed_floats() > 0;
+    CHECK((packs || packing == Packing::every_call));
     const auto size = [](std::int64_t floats) { return static_cast<std::size_t>(floats); };
     Array input(*backend, size(layer.input_size())), filters(*backend, size(layer.filters_size()));
     Array output(*backend, size(layer.output_size()));
-    Array packed(*backend, size(convolution.packed_floats()));
+    Array packed(*backend, size(std::max<std::int64_t>(convolution.packed_floats(), 1)));
     Array workspace(*backend, size(std::max<std::int64_t>(convolution.workspace_floats(), 1)));
     const std::vector<float> cells = random_values(layer.input_size());
     const std::vector<float> taps = random_values(layer.filters_size());
     input.write(cells);
     filters.write(taps);
-    const Observation packing =
+    const Observation before =
         backend->run([&] { return convolution.pack(filters.data(), packed.data()); });
-    CHECK(packing.error == "");
-    CHECK(packing.hazards.empty());
-    filters.poison();  // nobody needs them any more
+    CHECK(before.error == "");
+    CHECK(before.hazards.empty());
+    if (packs) filters.poison();  // nobody needs them any more
+    const float* const given = packs ? packed.data() : filters.data();
     // Whole numbers come out exactly but of a transform.
-    const conv::Demand demand = convolve::variant().prepared(layer).demand;
     const conv::LayerChecker checker(
-        layer, cells, taps, demand == conv::Demand::bounded ? conv::Demand::exact : demand);
+        layer, cells, taps, its.demand == conv::Demand::bounded ? conv::Demand::exact : its.demand);
     for (void* const on : {static_cast<void*>(nullptr), static_cast<void*>(stream)}) {
       output.poison();
       const Observation seen = backend->run([&] {
         const int error =
-            convolution.launch(input.data(), packed.data(), output.data(), workspace.data(), on);
+            convolution.launch(input.data(), given, output.data(), workspace.data(), on);
         // Nothing of it may be on another stream.
         cudaStreamSynchronize(static_cast<cudaStream_t>(on));
         return error;
@@ -366,35 +401,36 @@ TEST_CASE("first use: the fastest of the contenders that are expected to be fast
 TEST_CASE("first use: a file keeps what was measured, and one that is none is as an empty one") {
   const test::Folder folder;
   const std::string file = folder / "cache/halo/a_gpu.json";
-  using convolve::Epilogue, convolve::FirstUses, convolve::Products;
+  using convolve::Epilogue, convolve::FirstUses, convolve::Packing, convolve::Products;
   const ConvLayer one = conv::parse_label("14-1-3-24-16"), two = conv::parse_label("7-1-1-64-32");
   FirstUses uses(file);
-  CHECK(uses.fastest(one, Products::fp32, Epilogue::none) == "");
-  CHECK(uses.keep(one, Products::fp32, Epilogue::none, "slow", 3));
-  CHECK(uses.keep(one, Products::split_tf32, Epilogue::none, "split", 2));
+  CHECK(uses.fastest(one, Products::fp32, Epilogue::none, Packing::once) == "");
+  CHECK(uses.keep(one, Products::fp32, Epilogue::none, Packing::once, "slow", 3));
+  CHECK(uses.keep(one, Products::split_tf32, Epilogue::none, Packing::once, "split", 2));
   // Another process, which has read before this one writes.
   FirstUses other(file);
-  CHECK(uses.keep(one, Products::fp32, Epilogue::none, "quick", 1.5));
-  CHECK(other.keep(two, Products::fp32, Epilogue::bias_relu, "with_bias", 4));
+  CHECK(uses.keep(one, Products::fp32, Epilogue::none, Packing::once, "quick", 1.5));
+  CHECK(other.keep(two, Products::fp32, Epilogue::bias_relu, Packing::once, "with_bias", 4));
   for (const FirstUses& its : {FirstUses(file), other}) {
-    CHECK(its.fastest(one, Products::fp32, Epilogue::none) == "quick");
-    CHECK(its.fastest(one, Products::split_tf32, Epilogue::none) == "split");
-    CHECK(its.fastest(two, Products::fp32, Epilogue::bias_relu) == "with_bias");
-    CHECK(its.fastest(two, Products::fp32, Epilogue::none) == "");
+    CHECK(its.fastest(one, Products::fp32, Epilogue::none, Packing::once) == "quick");
+    CHECK(its.fastest(one, Products::split_tf32, Epilogue::none, Packing::once) == "split");
+    CHECK(its.fastest(two, Products::fp32, Epilogue::bias_relu, Packing::once) == "with_bias");
+    CHECK(its.fastest(two, Products::fp32, Epilogue::none, Packing::once) == "");
   }
   for (const char* text : {"", "{", "[1]", R"({"version": 0, "layers": []})",
                            R"({"version": 1, "layers": [{"layer": "14-1-3-24-16"}]})"}) {
     INFO(text);
     folder.write("broken.json", text);
     FirstUses broken(folder / "broken.json");
-    CHECK(broken.fastest(one, Products::fp32, Epilogue::none) == "");
-    CHECK(broken.keep(one, Products::fp32, Epilogue::none, "quick", 1));
-    CHECK(FirstUses(folder / "broken.json").fastest(one, Products::fp32, Epilogue::none) ==
-          "quick");
+    CHECK(broken.fastest(one, Products::fp32, Epilogue::none, Packing::once) == "");
+    CHECK(broken.keep(one, Products::fp32, Epilogue::none, Packing::once, "quick", 1));
+    CHECK(FirstUses(folder / "broken.json")
+              .fastest(one, Products::fp32, Epilogue::none, Packing::once) == "quick");
   }
   folder.write("a_file", "");
-  CHECK(!FirstUses(folder / "a_file/below.json").keep(one, Products::fp32, Epilogue::none, "x", 1));
-  CHECK(!FirstUses("").keep(one, Products::fp32, Epilogue::none, "x", 1));
+  CHECK(!FirstUses(folder / "a_file/below.json")
+             .keep(one, Products::fp32, Epilogue::none, Packing::once, "x", 1));
+  CHECK(!FirstUses("").keep(one, Products::fp32, Epilogue::none, Packing::once, "x", 1));
 }
 
 TEST_CASE(
@@ -405,11 +441,11 @@ TEST_CASE(
   const std::string file = convolve::first_uses_file(gpus::present_gpu().name);
   CHECK(file.starts_with(folder.path() + "/halo/convolve_"));
   const ConvLayer layer = conv::parse_label("23x19-3-3-40-24");
-  using convolve::Choice, convolve::Epilogue, convolve::Products;
+  using convolve::Choice, convolve::Epilogue, convolve::Packing, convolve::Products;
   const Convolution measured(layer);
   CHECK(std::filesystem::exists(file) == backend->times());
   if (backend->times()) {
-    CHECK(convolve::FirstUses(file).fastest(layer, Products::fp32, Epilogue::none) ==
+    CHECK(convolve::FirstUses(file).fastest(layer, Products::fp32, Epilogue::none, Packing::once) ==
           measured.kernel());
   } else {
     CHECK(measured.kernel() == convolve::chosen(layer, convolve::library(Products::fp32))->name);

@@ -63,7 +63,8 @@ typedef struct halo_convolve_layer {
   /* A layer whose fastest kernel is not known for this GPU: 0 chooses by a model of times; 1 measures the most promising
    * kernels now, some tenths of a second, on memory that is given back, and keeps what is found in a file. */
   int measure;
-  int reserved; /* 0: all bytes of the structure are fields, so that none is found by chance */
+  /* The filters change before every run, as in training: the kernel is chosen that is the fastest with its packing. */
+  int filters_change;
 } halo_convolve_layer;
 
 typedef struct halo_convolve_plan halo_convolve_plan;
@@ -74,7 +75,8 @@ HALO_CONVOLVE_API int halo_convolve_create(halo_convolve_plan** plan,
 /* Null is let be. Work that is on a stream already does not need the plan any more. */
 HALO_CONVOLVE_API void halo_convolve_destroy(halo_convolve_plan* plan);
 
-/* Device memory that pack fills and run reads; never 0. */
+/* Device memory that pack fills and run reads. 0, which it can be only with `filters_change`: the kernel reads filters as
+ * they are, run is given them, and there is nothing to pack. */
 HALO_CONVOLVE_API size_t halo_convolve_packed_bytes(const halo_convolve_plan* plan);
 /* Device memory for one run at a time; 0: none. What it holds before or after does not matter. */
 HALO_CONVOLVE_API size_t halo_convolve_workspace_bytes(const halo_convolve_plan* plan);

@@ -21,7 +21,7 @@ class _Layer(ctypes.Structure):
     """halo_convolve_layer of halo/convolve.h; size tells the library if it is another one's."""
     _fields_ = [("size", ctypes.c_size_t)] + [(name, ctypes.c_int) for name in (
         "images", "channels", "height", "width", "filters", "filter_height", "filter_width", "stride_h", "stride_w",
-        "padding_h", "padding_w", "dilation_h", "dilation_w", "groups", "bias", "tensor_cores", "measure", "reserved")]
+        "padding_h", "padding_w", "dilation_h", "dilation_w", "groups", "bias", "tensor_cores", "measure", "filters_change")]
 
 
 @functools.cache
@@ -63,15 +63,16 @@ class _Plan:
 
 
 @functools.lru_cache(maxsize=None)
-def _plan(device, input_shape, weight_shape, stride, padding, dilation, groups, bias, tensor_cores, measure):
+def _plan(device, input_shape, weight_shape, stride, padding, dilation, groups, bias, tensor_cores, measure,
+          filters_change):
     del device  # the present one: another has plans of its own
     return _Plan(_Layer(ctypes.sizeof(_Layer), *input_shape, weight_shape[0], *weight_shape[2:], *stride, *padding,
-                        *dilation, groups, bias, tensor_cores, measure))
+                        *dilation, groups, bias, tensor_cores, measure, filters_change))
 
 
-def _plan_for(x, weight, bias, stride, padding, dilation, groups, tensor_cores, measure):
+def _plan_for(x, weight, bias, stride, padding, dilation, groups, tensor_cores, measure, filters_change):
     return _plan(x.device.index, tuple(x.shape), tuple(weight.shape), tuple(stride), tuple(padding), tuple(dilation), groups,
-                 int(bias is not None), int(tensor_cores), int(measure))
+                 int(bias is not None), int(tensor_cores), int(measure), int(filters_change))
 
 
 def _check(x, weight, bias, stride, padding, dilation, groups):
@@ -135,9 +136,10 @@ def _run(plan, x, packed, bias, shape, stream):
 def _conv2d(x, weight, bias, stride, padding, dilation, groups, tensor_cores, measure):
     shape = _check(x, weight, bias, stride, padding, dilation, groups)
     with torch.cuda.device(x.device):
-        plan = _plan_for(x, weight, bias, stride, padding, dilation, groups, tensor_cores, measure)
+        plan = _plan_for(x, weight, bias, stride, padding, dilation, groups, tensor_cores, measure, True)
         stream = torch.cuda.current_stream()
-        return _run(plan, x, _pack(plan, weight, _floats(x, plan.packed), stream), bias, shape, stream)
+        filters = _pack(plan, weight, _floats(x, plan.packed), stream) if plan.packed else _aligned(weight)
+        return _run(plan, x, filters, bias, shape, stream)
 
 
 @_conv2d.register_fake
@@ -167,7 +169,8 @@ def _pair(value):
 
 
 def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, *, tensor_cores=False, measure=False):
-    """As torch.nn.functional.conv2d. The filters are packed in each call: Conv2d packs them once.
+    """As torch.nn.functional.conv2d. The filters are packed in each call, by the kernel that is fastest so: Conv2d packs them
+    once.
 
     tensor_cores allows kernels that multiply in three products of TF32, with nearly float's accuracy; measure times the most
     promising kernels when a layer that is not known is first used (not while a CUDA graph is captured)."""
@@ -232,7 +235,7 @@ class Conv2d(torch.nn.Conv2d):
             if known is None or input.dtype != torch.float32 or not input.is_contiguous():
                 of = (input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
                 shape = _check(*of)
-                plan = _plan_for(*of, self.tensor_cores, self.measure)
+                plan = _plan_for(*of, self.tensor_cores, self.measure, False)
                 known = self._packed[key] = _Packed(plan, shape, self.weight)
             stream = torch.cuda.current_stream()
             return _run(known.plan, input, known.pack(input, self, stream), self.bias, known.shape, stream)

@@ -18,6 +18,7 @@ using namespace halo;
 using namespace halo::library;
 using convolve::Choice;
 using convolve::Epilogue;
+using convolve::Packing;
 using convolve::Products;
 
 // No bytes between or behind the fields: what is there by chance would be a field of a newer version.
@@ -27,8 +28,6 @@ static_assert(sizeof(halo_convolve1d_signal) == 3 * sizeof(std::size_t));
 int or_one(int value) { return value == 0 ? 1 : value; }
 
 conv::ConvLayer layer_of(const halo_convolve_layer& given) {
-  if (given.reserved != 0)
-    throw WrongUse("layer.reserved is not 0: begin with {0}, then set fields");
   return conv::ConvLayer({.N = given.images,
                           .C = given.channels,
                           .H = given.height,
@@ -62,7 +61,8 @@ std::optional<Convolution> convolution(const conv::ConvLayer& layer,
   try {
     const Products products = given.tensor_cores != 0 ? Products::split_tf32 : Products::fp32;
     return Convolution(layer, convolve::with_papers(products), epilogue,
-                       given.measure != 0 ? Choice::measured : Choice::rule);
+                       given.measure != 0 ? Choice::measured : Choice::rule,
+                       given.filters_change != 0 ? Packing::every_call : Packing::once);
   } catch (const std::invalid_argument&) {
     return {};
   }
@@ -86,6 +86,7 @@ void pack(const halo_convolve_plan& plan, const float* filters, float* packed,
           cudaStream_t stream) {
   plan.device.require_present();
   require_array("filters", filters);
+  if (plan.convolution.packed_floats() == 0) return;
   require_array("packed", packed);
   // Kernels pack on this thread's default stream, which waits here, and is waited for.
   const Event before(stream), after;

@@ -97,24 +97,31 @@ void throws(halo_convolve_status status, const char* words, Work work) {
   }
 }
 
-void layer() {
+// Its filters packed once, or before each run, where there may be nothing to pack.
+void layer(bool filters_change) {
+  constexpr int kChannels = 8;
   const halo::ConvolvePlan plan({.images = 1,
-                                 .channels = 3,
+                                 .channels = kChannels,
                                  .height = 8,
                                  .width = 8,
                                  .filters = 4,
                                  .filter_height = 1,
-                                 .filter_width = 1});
-  const std::vector<float> cells = numbers(3 * 64, 5), taps = numbers(12, 7);
+                                 .filter_width = 1,
+                                 .filters_change = filters_change});
+  const std::vector<float> cells = numbers(kChannels * 64, 5), taps = numbers(4 * kChannels, 7);
   const OnDevice input(cells), filters(taps), output(4 * 64);
-  const OnDevice packed(plan.packed_bytes() / 4), workspace(plan.workspace_bytes() / 4 + 1);
+  const OnDevice packed(plan.packed_bytes() / 4 + 1), workspace(plan.workspace_bytes() / 4 + 1);
+  need(filters_change || plan.packed_bytes() > 0, "filters are kept");
   plan.pack(filters.data, packed.data);
-  plan.run(input.data, packed.data, output.data, workspace.data);
+  plan.run(input.data, plan.packed_bytes() > 0 ? packed.data : filters.data, output.data,
+           workspace.data);
   const std::vector<float> found = output.values(4 * 64);
   for (int k = 0; k < 4; ++k) {
     for (int i = 0; i < 64; ++i) {
       double sum = 0;
-      for (int c = 0; c < 3; ++c) sum += static_cast<double>(taps[3 * k + c]) * cells[64 * c + i];
+      for (int c = 0; c < kChannels; ++c) {
+        sum += static_cast<double>(taps[kChannels * k + c]) * cells[64 * c + i];
+      }
       need(std::fabs(sum - found[64 * k + i]) < 1e-5, plan.kernel() + " is wrong");
     }
   }
@@ -173,7 +180,8 @@ void sparse_layers() {
 
 int main() {
   signals();
-  layer();
+  layer(false);
+  layer(true);
   sparse_layers();
   const float mask[4] = {};
   throws(HALO_CONVOLVE_WRONG_USE, "taps is 4: a mask needs a middle tap, so add one of 0 at an end",

@@ -51,8 +51,6 @@ namespace {
 // What packing takes on an H200: a launch, and the way of what it reads and writes.
 constexpr double kPackUs = 1.2;
 constexpr double kPackUsOfMegabyte = 0.25;
-// Models err by some 5 %: where another was measured as the fastest, no contender is believed to take less than this.
-constexpr double kSlower = 1.05;
 
 double packing_us(const conv::ConvLayer& layer, std::int64_t packed_floats) {
   if (packed_floats == 0) return 0;
@@ -60,26 +58,20 @@ double packing_us(const conv::ConvLayer& layer, std::int64_t packed_floats) {
   return kPackUs + 4e-6 * floats * kPackUsOfMegabyte;
 }
 
-// Of candidates by their times those with packing, the fastest first.
+// Of candidates the measured one and, by their times, the others with packing.
 void add_packing(const conv::ConvLayer& layer, const Contenders& among,
                  std::vector<Candidate>& candidates) {
-  double least = 0;
-  for (const Candidate& one : candidates) {
-    if (one.measured) least = kSlower * one.us;
-  }
-  for (Candidate& one : candidates) {
-    if (!one.offer.refusal.empty() || one.us < 0) continue;
+  const auto by_model = [](const Candidate& one) {
+    return one.offer.refusal.empty() && one.us >= 0 && !one.measured;
+  };
+  const auto first = std::find_if(candidates.begin(), candidates.end(), by_model);
+  const auto end = std::find_if_not(first, candidates.end(), by_model);
+  std::for_each(first, end, [&](Candidate& one) {
     const std::ptrdiff_t its = one.contender - among.contenders.data();
     const Conv2dVariant& variant = among.variants[static_cast<std::size_t>(its)];
-    if (!one.measured) one.us = std::max(one.us, least);
     one.us += packing_us(layer, variant.prepared(layer).packed_floats);
-    one.measured = false;
-  }
-  const auto known_end =
-      std::find_if(candidates.begin(), candidates.end(),
-                   [](const Candidate& one) { return !one.offer.refusal.empty() || one.us < 0; });
-  std::stable_sort(candidates.begin(), known_end,
-                   [](const Candidate& a, const Candidate& b) { return a.us < b.us; });
+  });
+  std::stable_sort(first, end, [](const Candidate& a, const Candidate& b) { return a.us < b.us; });
 }
 
 // By the rule: measuring at first use measures all of a layer with groups or dilation, and asks here meanwhile.
@@ -122,7 +114,7 @@ std::vector<Ranked> ranked(const conv::ConvLayer& layer, const Contenders& among
                            Packing packing) {
   const std::string gpu = gpus::present_gpu().name;
   std::vector<Candidate> all =
-      candidates(rule_for(gpu), among.contenders, layer, {gpu, gpus::present_limits()});
+      candidates(rule_for(gpu), among.contenders, layer, {gpu, gpus::present_limits()}, packing);
   if (packing == Packing::every_call) add_packing(layer, among, all);
   std::vector<Ranked> those;
   for (const Candidate& one : all) {

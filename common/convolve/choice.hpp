@@ -34,12 +34,6 @@ const Contenders& library(Products products);
 /// What may follow the sums in the same kernel.
 enum class Epilogue { none, bias_relu };
 
-/// How often filters are packed.
-enum class Packing {
-  once,        // for any number of calls: its time does not count
-  every_call,  // they change before each: the kernel that is the fastest with its packing
-};
-
 /// How one is chosen where the present GPU's rule has not measured the layer.
 enum class Choice {
   rule,      // by the rule's models
@@ -55,8 +49,7 @@ struct Ranked {
 
 /// All that take the layer on the present GPU, the one that its rule chooses first. With an epilogue those that have it (the
 /// rule was fitted to times without, but a bias in the kernel costs next to nothing). Where each call packs, what packing
-/// takes is added, as far as it is known: then none counts as measured. Throws std::runtime_error, in one line, if there is no
-/// GPU.
+/// takes by its bytes is added to times by models. Throws std::runtime_error, in one line, if there is no GPU.
 std::vector<Ranked> ranked(const conv::ConvLayer& layer, const Contenders& among,
                            Epilogue epilogue = Epilogue::none, Packing packing = Packing::once);
 

@@ -44,10 +44,10 @@ const CostModel* model_of(const ConvolutionRule& rule, const std::string& varian
 }
 
 // The fastest of a measured layer, of those that are given.
-const BestOfLayer* best_of(const ConvolutionRule& rule, const std::string& label,
+const BestOfLayer* best_of(const std::vector<BestOfLayer>& measured, const std::string& label,
                            std::span<const Contender> contenders) {
   const BestOfLayer* best = nullptr;
-  for (const BestOfLayer& one : rule.layers) {
+  for (const BestOfLayer& one : measured) {
     if (one.layer != label || (best != nullptr && best->us <= one.us)) continue;
     const bool is_given =
         std::any_of(contenders.begin(), contenders.end(),
@@ -97,10 +97,14 @@ ConvolutionRule rule_of(const data::RuleTable& table) {
       model.coefficients[static_cast<std::size_t>(at - kCostTerms.begin())] = term.microseconds;
     }
   }
-  rule.layers.reserve(table.layers.size());
-  for (const data::RuleLayer& one : table.layers) {
-    rule.layers.push_back({std::string(one.layer), std::string(one.variant), one.us});
-  }
+  const auto layers = [](std::span<const data::RuleLayer> from, std::vector<BestOfLayer>& to) {
+    to.reserve(from.size());
+    for (const data::RuleLayer& one : from) {
+      to.push_back({std::string(one.layer), std::string(one.variant), one.us});
+    }
+  };
+  layers(table.layers, rule.layers);
+  layers(table.packing, rule.packing);
   return rule;
 }
 
@@ -132,9 +136,13 @@ bool counts_on(const ConvolutionRule& rule, const std::string& gpu_name) {
 
 std::vector<Candidate> candidates(const ConvolutionRule& rule,
                                   std::span<const Contender> contenders, const ConvLayer& layer,
-                                  const ChoiceOn& on) {
-  const BestOfLayer* const best =
-      counts_on(rule, on.gpu) ? best_of(rule, conv::label(layer), contenders) : nullptr;
+                                  const ChoiceOn& on, Packing packing) {
+  const BestOfLayer* best = nullptr;
+  if (counts_on(rule, on.gpu)) {
+    const std::string label = conv::label(layer);
+    if (packing == Packing::every_call) best = best_of(rule.packing, label, contenders);
+    if (best == nullptr) best = best_of(rule.layers, label, contenders);
+  }
   std::vector<Candidate> all;
   for (const Contender& contender : contenders) {
     Candidate& candidate = all.emplace_back(&contender, contender.offer(layer, on.limits));

@@ -74,6 +74,8 @@ struct ConvolutionRule {
   LeftOut left_out;
   std::vector<CostModel> models;
   std::vector<BestOfLayer> layers;
+  // Of these layers, those on which another is the fastest where each call packs its filters; with the packing.
+  std::vector<BestOfLayer> packing;
 };
 
 /// The rules that this program was built with.
@@ -90,6 +92,12 @@ struct ChoiceOn {
   gpus::GpuLimits limits;
 };
 
+/// How often filters are packed.
+enum class Packing {
+  once,        // for any number of calls: its time does not count
+  every_call,  // they change before each: the kernel that is the fastest with its packing
+};
+
 /// One contender and a layer.
 struct Candidate {
   const Contender* contender;
@@ -102,7 +110,8 @@ struct Candidate {
 /// those that refuse.
 std::vector<Candidate> candidates(const ConvolutionRule& rule,
                                   std::span<const Contender> contenders,
-                                  const conv::ConvLayer& layer, const ChoiceOn& on);
+                                  const conv::ConvLayer& layer, const ChoiceOn& on,
+                                  Packing packing = Packing::once);
 /// The chosen one; null: none takes the layer.
 const Contender* choose(const ConvolutionRule& rule, std::span<const Contender> contenders,
                         const conv::ConvLayer& layer, const ChoiceOn& on);

@@ -27,16 +27,18 @@ def table(number, rule):
         first += count
     arrays = (f"constexpr RuleTerm kTerms{number}[] = {{\n{rows(terms, lambda one: f'{text(one[0])}, {one[1]!r}')}}};\n"
               f"constexpr RuleModel kModels{number}[] = {{\n{models}}};\n"
-              f"constexpr RuleLayer kLayers{number}[] = {{\n"
-              f"{rows(rule['layers'], lambda one: f'{text(one[0])}, {text(one[1])}, {one[2]!r}')}}};\n")
+              + "".join(f"constexpr RuleLayer k_{name}{number}[] = {{\n"
+                        # An array has an element at least.
+                        f"{rows(rule[name] or [['', '', 0.0]], lambda one: f'{text(one[0])}, {text(one[1])}, {one[2]!r}')}}};\n"
+                        for name in ("layers", "packing")))
     for name in ("also_for", "added"):
-        # An array has an element at least.
         words = ", ".join(text(one) for one in rule[name]) or '""'
         arrays += f"constexpr std::string_view k_{name}{number}[] = {{{words}}};\n"
     what = (f"    {{{text(rule['gpu'])}, std::span(k_also_for{number}).first({len(rule['also_for'])}), "
             f"{rule['multiprocessors']}, {text(rule['date'])},\n     {text(rule['command'])},\n"
             f"     {left_out['layers']}, {left_out['mean']!r}, {left_out['worst']!r}, {text(left_out['worst_layer'])},\n"
-            f"     std::span(k_added{number}).first({len(rule['added'])}), kModels{number}, kLayers{number}}},\n")
+            f"     std::span(k_added{number}).first({len(rule['added'])}), kModels{number}, "
+            f"k_layers{number},\n     std::span(k_packing{number}).first({len(rule['packing'])})}},\n")
     return arrays, what
 
 

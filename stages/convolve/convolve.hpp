@@ -11,8 +11,7 @@ namespace halo::convolve {
 /// `_packing`, with Choice::measured with `_measured`.
 Conv2dVariant variant(Products products = Products::fp32, Epilogue epilogue = Epilogue::none,
                       Choice choice = Choice::rule, Packing packing = Packing::once);
-/// The second only if there are such kernels. With --plan, which says why; with --search also `convolve_packing`
-/// and `convolve_measured`.
+/// The second only if there are such kernels. With --plan, which says why; with --search also `convolve_measured`.
 Conv2dStage stage();
 
 }  // namespace halo::convolve

@@ -13,9 +13,11 @@ int main(int argc, char** argv) {
                               [&] { return halo::convolve::measure(argc - 1, argv + 1); });
   }
   halo::Conv2dStage stage = halo::convolve::stage();
+  using namespace halo::convolve;
+  stage.variants.push_back(
+      variant(Products::fp32, Epilogue::none, Choice::rule, Packing::every_call));
   // Beside their own stages they are there already.
-  using halo::convolve::Products;
-  const auto& contenders = halo::convolve::with_papers(Products::split_tf32).variants;
+  const auto& contenders = with_papers(Products::split_tf32).variants;
   stage.searched.insert(stage.searched.end(), contenders.begin(), contenders.end());
   return halo::run_program<halo::conv::ConvLayer>(argc, argv, {stage}, halo::peers::conv2d(),
                                                   halo::make_backend());

@@ -37,6 +37,7 @@ struct Options {
   std::string contender;
   std::string nearest_text;
   int nearest = 0;
+  bool packing = false;
 };
 
 const Contenders& all_contenders() { return with_papers(Products::split_tf32); }
@@ -91,7 +92,7 @@ Row row_of(const Conv2dVariant& one, const Backend& backend, const ConvLayer& la
 }
 
 // The contenders that are measured on a layer, as numbers in the list: all that take it, those that were named, or
-// those that the rule which there is foresees to be the fastest, with and without tensor cores.
+// those that the rule which there is foresees to be the fastest, with and without tensor cores; or so where each call packs.
 std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer,
                                   const gpus::GpuLimits& limits) {
   const std::vector<Contender>& all = all_contenders().contenders;
@@ -108,7 +109,9 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
     }
     return asked;
   }
-  for (const Conv2dVariant* const one : nearest(ranked(layer, all_contenders()), options.nearest)) {
+  const Packing packing = options.packing ? Packing::every_call : Packing::once;
+  const std::vector<Ranked> those = ranked(layer, all_contenders(), Epilogue::none, packing);
+  for (const Conv2dVariant* const one : nearest(those, options.nearest)) {
     asked.push_back(static_cast<std::size_t>(one - all_contenders().variants.data()));
   }
   return asked;
@@ -128,7 +131,7 @@ Results measured(const Options& options, const std::vector<ConvLayer>& layers, B
       const Conv2dVariant& variant = all_contenders().variants[at];
       std::optional<double> us;
       try {
-        us = measuring.time(variant, layer, best);
+        us = measuring.time(variant, layer, best, options.packing);
       } catch (const std::runtime_error& error) {
         std::fprintf(stderr, "%s on %s: %s\n", variant.name.c_str(), conv::label(layer).c_str(),
                      error.what());
@@ -222,6 +225,8 @@ int measure(int argc, const char* const* argv) {
   line.option("--nearest", "N", options.nearest_text,
               "measure only the N that this GPU's rule foresees to be the fastest (and N on tensor "
               "cores)");
+  line.flag("--packing", options.packing,
+            "with --nearest: each call packs its filters, too (refit.py --packing)");
   line.option("--set", "SET[,SET]", options.sets,
               "the layers to measure: " + bench_set_names("conv2d"));
   line.option("--layer", "LABEL[,LABEL]", options.layer,
@@ -238,6 +243,9 @@ int measure(int argc, const char* const* argv) {
   }
   if (options.nearest > 0 && !options.contender.empty()) {
     throw UsageError("--contender names some, --nearest asks the rule for some: one of them");
+  }
+  if (options.packing && options.nearest == 0) {
+    throw UsageError("--packing goes with --nearest N");
   }
   if (options.out.empty()) throw UsageError("--out FILE is missing: where the samples are written");
 

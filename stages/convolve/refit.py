@@ -126,6 +126,25 @@ class Measurements:
         return judged
 
 
+def fastest(all_):
+    """Of each layer the fastest without tensor cores, and one with them if that was faster still."""
+    times = {(name, one["layer"]): one["us"] for name, samples in all_.samples.items() for one in samples}
+    layers = []
+    for layer in all_.layers:
+        if all_.measured.get(layer, 0) < 2:
+            continue  # nobody knows who is fastest
+        best = float("inf")
+        for tensor_cores in (False, True):
+            winner = None
+            for name, cores in all_.tensor_cores.items():
+                us = times.get((name, layer))
+                if cores == tensor_cores and us is not None and us < best:
+                    best, winner = us, name
+            if winner is not None:
+                layers.append([layer, winner, best])
+    return layers
+
+
 def fit(data):
     """The rule for these samples, which are of one GPU."""
     all_ = Measurements(data)
@@ -138,23 +157,9 @@ def fit(data):
         errors = sorted(abs(predicted(its, one["terms"]) / one["us"] - 1) for one in samples)
         models.append({"variant": name, "microseconds": dict(zip(data["terms"], its)),
                        "layers": len(samples), "error": errors[len(errors) // 2]})
-    times = {(name, one["layer"]): one["us"] for name, samples in all_.samples.items() for one in samples}
-    layers = []
-    for layer in all_.layers:
-        if all_.measured.get(layer, 0) < 2:
-            continue  # nobody knows who is fastest
-        best = float("inf")
-        for tensor_cores in (False, True):
-            fastest = None
-            for name, cores in all_.tensor_cores.items():
-                us = times.get((name, layer))
-                if cores == tensor_cores and us is not None and us < best:
-                    best, fastest = us, name
-            if fastest is not None:
-                layers.append([layer, fastest, best])
     return {"gpu": data["gpu"], "also_for": [], "multiprocessors": data["multiprocessors"], "date": data["date"],
             "command": data["command"], "left_out": all_.judge_left_out(coefficients),
-            "added": [], "models": models, "layers": layers}
+            "added": [], "models": models, "layers": fastest(all_), "packing": []}
 
 
 def best_of(rule, layer, contenders):
@@ -206,6 +211,23 @@ def refine(rule, data):
         offer(rule, layer, contender, us, all_.tensor_cores)
 
 
+def pack(rule, data):
+    """From times with the packing of each call: of measured layers those on which others are the fastest then."""
+    all_ = Measurements(data)
+    times = {(name, one["layer"]): one["us"] for name, samples in all_.samples.items() for one in samples}
+    rule["packing"] = [one for one in rule["packing"] if one[0] not in all_.single]
+    now = fastest(all_)
+    for layer in all_.layers:
+        known = [one[1] for one in rule["layers"] if one[0] == layer]
+        its = [one for one in now if one[0] == layer]
+
+        def is_beaten(name, by):
+            same = all_.tensor_cores.get(name) == all_.tensor_cores[by[1]]
+            return same and times.get((name, layer), float("inf")) > SLOWER * by[2]
+        if known and (len(its) != len(known) or any(is_beaten(name, one) for name in known for one in its)):
+            rule["packing"] += its
+
+
 def to_text(rule):
     """A model and a layer a line, figures with six digits."""
     def six(value):
@@ -220,11 +242,12 @@ def to_text(rule):
     left_out = {**rule["left_out"], "mean": six(rule["left_out"]["mean"]), "worst": six(rule["left_out"]["worst"])}
     models = [{**model, "microseconds": {term: six(us) for term, us in model["microseconds"].items() if us > 0},
                "error": six(model["error"])} for model in rule["models"]]
-    layers = [[layer, variant, six(us)] for layer, variant, us in rule["layers"]]
+    layers, packing = ([[layer, variant, six(us)] for layer, variant, us in rule[key]] for key in ("layers", "packing"))
     head = {key: rule[key] for key in ("gpu", "also_for", "multiprocessors", "date", "command")}
     lines = [f'"{key}": {line(value)}' for key, value in [*head.items(), ("left_out", left_out),
                                                                 ("added", rule["added"])]]
-    return "{\n" + ",\n".join([*lines, f'"models": {listed(models)}', f'"layers": {listed(layers)}']) + "\n}\n"
+    return "{\n" + ",\n".join([*lines, f'"models": {listed(models)}', f'"layers": {listed(layers)}',
+                                      f'"packing": {listed(packing)}']) + "\n}\n"
 
 
 def known_rule(gpu, folder=RULES):
@@ -256,15 +279,19 @@ def main(arguments=None):
                           "they were")
     how.add_argument("--refine", action="store_true",
                      help="keep the fastest of each of these layers in the rule that there is; its models stay")
+    how.add_argument("--packing", action="store_true",
+                     help="the times are with packing: note who is the fastest then, where it is another")
     options = parser.parse_args(arguments)
     try:
         data = json.loads(pathlib.Path(options.samples).read_text(encoding="utf-8"))
-        if options.add is None and not options.refine:
+        if options.add is None and not options.refine and not options.packing:
             rule = fit(data)
         else:
             rule = known_rule(data["gpu"])
             if options.refine:
                 refine(rule, data)
+            elif options.packing:
+                pack(rule, data)
             else:
                 for contender in options.add.split(","):
                     add(rule, data, contender)

@@ -28,6 +28,47 @@ __host__ __device__ constexpr int pitch_of(int taps) {
   return taps == 1 ? 1 : (taps + kQuad - 1) / kQuad * kQuad;
 }
 
+// The cells that the kRows x kColumns outputs of a thread see in one channel. kStride 0: any.
+template <int kChannels, int kSize, int kStride, int kRows, int kColumns>
+struct WindowOf {
+  static constexpr int kHigh = (kRows - 1) * kStride + kSize, kWide = kColumns + kSize - 1;
+  static constexpr int kSide = kSize / 2;  // cells on either side of those under the outputs
+
+  // `plane` is the image's channel, of all; p and q are the first output.
+  __device__ static void load(const float* input, int plane, const LayerNumbers& layer, int p,
+                              int q, bool has_output, float (&window)[kHigh][kWide]) {
+    const float* map = input + plane * layer.H * layer.W;
+#pragma unroll
+    for (int row = 0; row < kHigh; ++row) {
+      const int h = p * layer.stride_h - layer.padding_h + row;
+      const bool row_exists = has_output && h >= 0 && h < layer.H;
+      // Aligned quads: the one under the outputs, and of one channel those beside it. What is not
+      // needed of these is dropped when it is compiled.
+      float4 left = {}, middle = {}, right = {};
+      if constexpr (kColumns == kQuad) {
+        if (row_exists) {
+          const float4* quad = reinterpret_cast<const float4*>(map + h * layer.W + q);
+          if (kChannels == 1 && kSide > 0 && q > 0) left = quad[-1];
+          middle = quad[0];
+          if (kChannels == 1 && kSide > 0 && q + kQuad < layer.W) right = quad[1];
+        }
+      }
+      const float cells[] = {left.x,   left.y,   left.z,  left.w,  middle.x, middle.y,
+                             middle.z, middle.w, right.x, right.y, right.z,  right.w};
+#pragma unroll
+      for (int i = 0; i < kWide; ++i) {
+        const bool is_under = i >= kSide && i < kSide + kQuad;
+        if (kColumns == kQuad && (kChannels == 1 || is_under)) {
+          window[row][i] = cells[kQuad - kSide + i];
+        } else {
+          const int w = q * layer.stride_w - layer.padding_w + i;
+          window[row][i] = row_exists && w >= 0 && w < layer.W ? map[h * layer.W + w] : 0.0f;
+        }
+      }
+    }
+  }
+};
+
 // Preconditions: C = kChannels, R = S = kSize; kStride is the stride, down and across, or 0 for any and
 // kRows = 1; a grid of tiles across x tiles down x (images x groups of filters); blocks of
 // block.threads_across x block.threads_down; shared memory holds block.filters filters.
@@ -61,40 +102,11 @@ __global__ void __launch_bounds__(kMostWindowThreads)
   wait_for_launches_before();
   // A tile in shared memory would be loaded with fewer requests. But its loops take longer than all
   // of a small layer, and each cell is then in L1 anyhow.
-  constexpr int kHigh = (kRows - 1) * kStride + kSize, kWide = kColumns + kSize - 1;
-  constexpr int kSide = kSize / 2;  // cells on either side of those under the outputs
-  float window[kChannels][kHigh][kWide];
+  using Window = WindowOf<kChannels, kSize, kStride, kRows, kColumns>;
+  float window[kChannels][Window::kHigh][Window::kWide];
 #pragma unroll
   for (int c = 0; c < kChannels; ++c) {
-    const float* map = input + (n * kChannels + c) * layer.H * layer.W;
-#pragma unroll
-    for (int row = 0; row < kHigh; ++row) {
-      const int h = p * layer.stride_h - layer.padding_h + row;
-      const bool row_exists = has_output && h >= 0 && h < layer.H;
-      // Aligned quads: the one under the outputs, and of one channel those beside it. What is not
-      // needed of these is dropped when it is compiled.
-      float4 left = {}, middle = {}, right = {};
-      if constexpr (kColumns == kQuad) {
-        if (row_exists) {
-          const float4* quad = reinterpret_cast<const float4*>(map + h * layer.W + q);
-          if (kChannels == 1 && kSide > 0 && q > 0) left = quad[-1];
-          middle = quad[0];
-          if (kChannels == 1 && kSide > 0 && q + kQuad < layer.W) right = quad[1];
-        }
-      }
-      const float cells[] = {left.x,   left.y,   left.z,  left.w,  middle.x, middle.y,
-                             middle.z, middle.w, right.x, right.y, right.z,  right.w};
-#pragma unroll
-      for (int i = 0; i < kWide; ++i) {
-        const bool is_under = i >= kSide && i < kSide + kQuad;
-        if (kColumns == kQuad && (kChannels == 1 || is_under)) {
-          window[c][row][i] = cells[kQuad - kSide + i];
-        } else {
-          const int w = q * layer.stride_w - layer.padding_w + i;
-          window[c][row][i] = row_exists && w >= 0 && w < layer.W ? map[h * layer.W + w] : 0.0f;
-        }
-      }
-    }
+    Window::load(input, n * kChannels + c, layer, p, q, has_output, window[c]);
   }
   __pipeline_wait_prior(0);
   __syncthreads();  // all taps are there

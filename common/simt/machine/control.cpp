@@ -1,4 +1,8 @@
 // Branches, calls and ends (PTX ISA 9.7.12).
+#include <algorithm>
+#include <bit>
+#include <initializer_list>
+#include <limits>
 #include <string>
 
 #include "common/simt/machine/decode.hpp"
@@ -21,6 +25,94 @@ const Step* branch(const Step* step, Warp& warp) {
 }
 
 const Step* end(const Step*, Warp& warp) { return warp.end(); }
+
+// ---- Loops that ptxas unrolls (unroll.hpp): `from` names the counter and the bound, and of each lane how many rounds are
+// left, of the loop and of those that are taken together. Behind the jump back stand the steps at which lanes with fewer
+// rounds wait; so they come when nobody is in the loop. ----
+
+constexpr int kCounter = 0, kBound = 1, kLeft = 2, kTogether = 3;
+constexpr std::int32_t kMany = 4, kFew = 2;
+constexpr std::int32_t kAll = std::numeric_limits<std::int32_t>::max();  // of lanes that never part
+
+struct Way {
+  const Step* to;
+  std::uint32_t lanes;
+};
+// The active lanes part.
+const Step* go(Warp& warp, std::initializer_list<Way> ways) {
+  for (const Way& one : ways) {
+    if (one.lanes == warp.active) return one.to;
+  }
+  for (const Way& one : ways) {
+    if (one.lanes != 0) warp.others.push_back({one.to, one.lanes});
+  }
+  return warp.choose();
+}
+
+// Who comes to the loop. Lanes with as many rounds as all others take them as if it were not unrolled.
+const Step* enter_loop(const Step* step, Warp& warp) {
+  const auto* const counter = warp.values<const std::int32_t>(step->from[kCounter]);
+  const auto* const bound = warp.values<const std::int32_t>(step->from[kBound]);
+  auto* const left = warp.values<std::int32_t>(step->from[kLeft]);
+  auto* const together = warp.values<std::int32_t>(step->from[kTogether]);
+  const std::int64_t by = step->source_offset < 0 ? -step->source_offset : step->source_offset;
+  std::int64_t least = kAll, most = 1;
+  each_lane(warp.active, [&](std::size_t lane) {
+    const std::int64_t ahead = static_cast<std::int64_t>(bound[lane]) - counter[lane];
+    const std::int64_t distance = step->source_offset < 0 ? -ahead : ahead;
+    const std::int64_t rounds = std::clamp<std::int64_t>((distance + by - 1) / by, 1, kAll);
+    left[lane] = static_cast<std::int32_t>(rounds);
+    least = std::min(least, rounds);
+    most = std::max(most, rounds);
+  });
+  if (least == most) {
+    each_lane(warp.active, [&](std::size_t lane) { together[lane] = kAll; });
+    return step + 1;
+  }
+  std::uint32_t many = 0, few = 0;
+  each_lane(warp.active, [&](std::size_t lane) {
+    together[lane] = kMany;
+    many |= (left[lane] >= kMany ? 1u : 0u) << lane;
+    few |= (left[lane] >= kFew ? 1u : 0u) << lane;
+  });
+  few &= ~many;
+  return go(
+      warp,
+      {{step + 1, many}, {step->target, few}, {step->target + 1, warp.active & ~many & ~few}});
+}
+
+// The jump back.
+const Step* next_round(const Step* step, Warp& warp) {
+  auto* const left = warp.values<std::int32_t>(step->from[kLeft]);
+  auto* const together = warp.values<std::int32_t>(step->from[kTogether]);
+  const std::uint32_t takers = warp.active & warp.predicate(step->guard);
+  if (together[std::countr_zero(warp.active)] == kAll) {
+    if (takers == 0) return step + 3;
+    if (takers == warp.active) return warp.jump(step, step->target);
+    return warp.split(step->target, takers, step + 3);
+  }
+  std::uint32_t back = 0, few = 0;
+  each_lane(takers, [&](std::size_t lane) {
+    --left[lane];
+    --together[lane];
+    if (together[lane] <= 0 && left[lane] >= kMany) together[lane] = kMany;
+    back |= (together[lane] > 0 ? 1u : 0u) << lane;
+    few |= (left[lane] >= kFew ? 1u : 0u) << lane;
+  });
+  if (back == warp.active) return warp.jump(step, step->target);
+  few &= ~back;
+  return go(warp, {{step->target, back},
+                   {step + 1, few},
+                   {step + 2, takers & ~back & ~few},
+                   {step + 3, warp.active & ~takers}});
+}
+
+// So many rounds together.
+const Step* take_rounds(const Step* step, Warp& warp) {
+  auto* const together = warp.values<std::int32_t>(step->from[kTogether]);
+  each_lane(warp.active, [&](std::size_t lane) { together[lane] = step->count; });
+  return warp.jump(step, step->target);
+}
 
 void build_branch(Decoder& decoder, const ptx::Instruction& one) {
   if (one.operands.size() != 1 || one.operands[0].kind != Operand::Kind::label) {
@@ -110,8 +202,13 @@ const Step* sleep(const Step* step, Warp& warp) {
 }  // namespace
 
 Execute end_of_lanes() { return &end; }
-bool goes_to_label(Execute run) { return run == &jump || run == &branch; }
-bool is_conditional_jump(Execute run) { return run == &branch; }
+bool goes_to_label(Execute run) {
+  return run == &jump || run == &branch || run == &enter_loop || run == &next_round ||
+         run == &take_rounds;
+}
+bool is_conditional_jump(Execute run) { return run == &branch || run == &next_round; }
+
+UnrolledSteps steps_of_unrolled() { return {&enter_loop, &next_round, &take_rounds}; }
 
 void add_control_forms(std::vector<Form>& forms) {
   using Guarding = Form::Guarding;

@@ -357,6 +357,38 @@ void Decoder::instruction(const ptx::Instruction& one) {
   }
 }
 
+// The step before the loop, behind which its jumps back go.
+void Decoder::enter_unrolled(const UnrolledLoop& loop) {
+  const std::uint32_t counter = source(loop.counter, Type::s32),
+                      bound = source(loop.bound, Type::s32), left = fresh(4), together = fresh(4);
+  frames_.back().entry = code_->steps.size();
+  Step& step = emit(steps_of_unrolled().enter);
+  const std::uint32_t from[] = {counter, bound, left, together};
+  std::copy(std::begin(from), std::end(from), std::begin(step.from));
+  step.source_offset = loop.step;
+  step.flow = Flow::jumps;
+}
+
+// Its last step, the jump back, becomes another; behind it lanes wait that have fewer than four rounds to go.
+void Decoder::end_unrolled() {
+  Frame& frame = frames_.back();
+  const std::size_t entry = frame.entry, jump = code_->steps.size() - 1;
+  for (const std::uint8_t rounds : {2, 1}) {
+    Step& step = emit(steps_of_unrolled().take);
+    step.count = rounds;
+    step.flow = Flow::jumps;
+  }
+  for (std::size_t i = jump; i < code_->steps.size(); ++i) {
+    Step& step = code_->steps[i];
+    std::copy(std::begin(code_->steps[entry].from), std::end(code_->steps[entry].from),
+              std::begin(step.from));
+    step.offset = static_cast<std::int64_t>(entry + 1);
+  }
+  code_->steps[jump].run = steps_of_unrolled().next;
+  code_->steps[entry].offset = static_cast<std::int64_t>(jump + 1);
+  frame.jumps.pop_back();  // to the loop's label
+}
+
 void Decoder::body(const ptx::Function& function) {
   // ptxas leaves what is made for a debugger as it is.
   const Rewritten rewritten =
@@ -373,8 +405,13 @@ void Decoder::body(const ptx::Function& function) {
   }
   const std::set<const ptx::Instruction*> early = touches_of_products(function);
   const std::set<const ptx::Instruction*> unfenced = unfenced_products(function);
+  const std::vector<UnrolledLoop> loops =
+      module.is_debug ? std::vector<UnrolledLoop>{} : loops_unrolled_by_ptxas(function);
+  auto loop = loops.begin();
   for (const ptx::Instruction& one : function.body) {
     frames_.back().starts.push_back(code_->steps.size());
+    const std::ptrdiff_t place = &one - function.body.data();
+    if (loop != loops.end() && loop->head == place) enter_unrolled(*loop);
     if (early.contains(&one)) {
       emit(touches_product()).site = static_cast<std::int32_t>(code_->sites.size());
     }
@@ -389,6 +426,10 @@ void Decoder::body(const ptx::Function& function) {
         code_->rewritten.push_back(its);
         instruction(code_->rewritten.back());
       }
+    }
+    if (loop != loops.end() && loop->jump == place) {
+      end_unrolled();
+      ++loop;
     }
   }
   Frame& frame = frames_.back();

@@ -8,6 +8,7 @@
 
 #include "common/simt/machine/code.hpp"
 #include "common/simt/machine/forms.hpp"
+#include "common/simt/machine/unroll.hpp"
 
 namespace simt::machine {
 
@@ -82,12 +83,15 @@ class Decoder {
     std::vector<std::size_t> starts;  // of each instruction its first step
     std::vector<std::pair<std::size_t, std::int32_t>> jumps;  // steps, and their labels
     std::vector<std::size_t> returns;                         // steps that go behind the call
+    std::size_t entry = 0;                                    // the step before an unrolled loop
     std::int32_t body = -1;                                   // in Code::bodies
   };
   static constexpr std::uint32_t kNone = kNoSlot;
 
   void body(const ptx::Function& function);
   void instruction(const ptx::Instruction& instruction);
+  void enter_unrolled(const UnrolledLoop& loop);
+  void end_unrolled();
   void call_service_of(const ptx::Function& callee, Service service,
                        const ptx::Instruction& instruction, std::size_t name_at);
   void plain(const Form& form, const ptx::Instruction& instruction);

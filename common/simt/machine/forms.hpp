@@ -42,6 +42,11 @@ Execute leave_called();
 Execute address_in_frame();
 /// The step for the lanes whose guard holds; the others go on without them.
 void guard_apart(Step& step, std::uint32_t guard, bool is_negated);
+/// Of a loop that ptxas unrolls: before its head, its jump back, and behind that, twice, what takes `count` rounds.
+struct UnrolledSteps {
+  Execute enter, next, take;
+};
+UnrolledSteps steps_of_unrolled();
 /// Whether a step's `target` is the place that its `offset` names while it is decoded.
 bool goes_to_label(Execute run);
 /// Says that a register of a product that goes on is touched: a step before these instructions (wgmma).

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -144,6 +145,7 @@ struct Function {
   std::vector<Instruction> body;
   std::vector<std::int32_t>
       labels;  // of each the instruction that it stands before; -1: of a prototype
+  std::set<std::int32_t> kept_loops;  // what .pragma "nounroll" stands before
   /// Lists of labels for brx.idx, by name.
   std::map<std::string, std::vector<std::int32_t>, std::less<>> targets;
   // 0 where the text does not say.

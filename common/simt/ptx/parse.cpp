@@ -617,7 +617,12 @@ class Parser {
     if (now().text.starts_with(kReg)) return registers(type_of(take().text.substr(kReg.size())));
     if (take_if(".loc")) return location();
     if (take_if(".pragma")) {
-      while (!is(";")) take_inside("function");
+      while (!is(";")) {
+        if (now().text == "\"nounroll\"") {
+          function_->kept_loops.insert(static_cast<std::int32_t>(function_->body.size()));
+        }
+        take_inside("function");
+      }
       take();
       return;
     }

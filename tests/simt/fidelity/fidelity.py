@@ -79,8 +79,6 @@ class Launches:
 # Where the engine is known to count otherwise, and why.
 KNOWN = {
     "one-dimensional tiles": "ptxas unrolls the loop over the tile and merges the loads of several rounds",
-    "sparse rows": "ptxas unrolls the loop, which lanes leave at different rounds",
-    "largest with index": "ptxas unrolls the loop, which lanes leave at different rounds",
 }
 # Of so many kernels, in percent, the widths must be those of the SASS.
 LEAST_EQUAL_WIDTHS = 95

@@ -35,6 +35,29 @@ static inline cudaError_t cudaMemAdvise(const void* pointer, size_t count, cudaM
   return cudaMemAdvise(pointer, count, advice, cuda12_location(device));
 }
 
+// Graphs had edges without data.
+static inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                                   const cudaGraphNode_t* to, size_t count) {
+  return cudaGraphAddDependencies(graph, from, to, 0, count);
+}
+static inline cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph,
+                                                      const cudaGraphNode_t* from,
+                                                      const cudaGraphNode_t* to, size_t count) {
+  return cudaGraphRemoveDependencies(graph, from, to, 0, count);
+}
+static inline cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from,
+                                            cudaGraphNode_t* to, size_t* count) {
+  return cudaGraphGetEdges(graph, from, to, 0, count);
+}
+static inline cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* all,
+                                                       size_t* count) {
+  return cudaGraphNodeGetDependencies(node, all, 0, count);
+}
+static inline cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* all,
+                                                         size_t* count) {
+  return cudaGraphNodeGetDependentNodes(node, all, 0, count);
+}
+
 // Shuffles of the lanes that are there. For the host nvcc still declares them.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
 #define SIMT_SHUFFLES(T)                                                                         \

@@ -39,6 +39,22 @@ int main() {
     expect(one.told == value, "a member is the attribute", __LINE__);
   }
   expect(properties.clockRate > 100000, "a clock", __LINE__);
+  cudaGraph_t graph;
+  expect_error(cudaGraphCreate(&graph, 0), cudaSuccess, __LINE__);
+  cudaGraphNode_t first, second, found;
+  expect_error(cudaGraphAddEmptyNode(&first, graph, nullptr, 0), cudaSuccess, __LINE__);
+  expect_error(cudaGraphAddEmptyNode(&second, graph, nullptr, 0), cudaSuccess, __LINE__);
+  expect_error(cudaGraphAddDependencies(graph, &first, &second, 1), cudaSuccess, __LINE__);
+  size_t edges = 1;
+  expect_error(cudaGraphNodeGetDependencies(second, &found, &edges), cudaSuccess, __LINE__);
+  expect(edges == 1 && found == first, "what a node waits for", __LINE__);
+  expect_error(cudaGraphNodeGetDependentNodes(first, &found, &edges), cudaSuccess, __LINE__);
+  expect(edges == 1 && found == second, "what waits for a node", __LINE__);
+  expect_error(cudaGraphRemoveDependencies(graph, &first, &second, 1), cudaSuccess, __LINE__);
+  expect_error(cudaGraphGetEdges(graph, nullptr, nullptr, &edges), cudaSuccess, __LINE__);
+  expect(edges == 0, "no edge is left", __LINE__);
+  expect_error(cudaGraphDestroy(graph), cudaSuccess, __LINE__);
+
   const size_t size = 32 * sizeof(int);
   int* numbers;
   expect_error(cudaMallocManaged(&numbers, size), cudaSuccess, __LINE__);

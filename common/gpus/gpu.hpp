@@ -35,15 +35,15 @@ struct Gpu {
   Clock latency_clock = Clock::boost;  // the clock of those cycles
   std::size_t memory_bytes;            // as sold; a driver keeps some of it
   int l2_bytes;
-  int shared_per_sm;              // bytes
-  int shared_per_block;           // bytes, without asking
-  int shared_per_block_optin;     // bytes, with cudaFuncAttributeMaxDynamicSharedMemorySize
-  int shared_reserved_per_block;  // bytes of an SM's share that the system takes for each block
-  int shared_granularity;         // bytes: a block's share is rounded up to a multiple
-  int registers_per_sm;           // of 4 bytes
-  int threads_per_sm;             // most that are resident
-  int blocks_per_sm;              // most that are resident
-  int fp64_ratio;                 // fp32 throughput / fp64 throughput
+  int shared_per_sm;                 // bytes
+  int shared_per_block = 48 * 1024;  // bytes, without asking: of every GPU here
+  int shared_per_block_optin;        // bytes, with cudaFuncAttributeMaxDynamicSharedMemorySize
+  int shared_reserved_per_block;     // bytes of an SM's share that the system takes for each block
+  int shared_granularity;            // bytes: a block's share is rounded up to a multiple
+  int registers_per_sm = 65536;      // of 4 bytes: of every GPU here
+  int threads_per_sm;                // most that are resident
+  int blocks_per_sm;                 // most that are resident
+  int fp64_ratio;                    // fp32 throughput / fp64 throughput
   int copy_engines;
   /// One for each fact that a plan is made from, where the latency is known. All others come from
   /// NVIDIA's architecture white papers and data sheets, and from the tables "Technical

@@ -113,14 +113,12 @@ int command_pack(const Global& global, int argc, const char* const* argv) {
   PackOptions options;
   std::string seed;
   CommandLine line(
-      "Makes a copy of the course: a student's (student), an instructor's (instructor), or what a "
-      "platform "
-      "grades with (gradescope, prairielearn, autolab, github).",
-      "A student's copy has no solutions, no hidden cases, no tests and no history. With --roster "
-      "everybody gets "
-      "one whose problems and data have their own seed: ./halo pack student copies/ --roster "
-      "roster.csv");
-  line.positional("what", options.what, "student, instructor or the platform's name");
+      "Makes a copy of the course, or what a platform grades with.",
+      "A student's copy has no solutions, no hidden cases, no tests and no history. With --roster\n"
+      "everybody gets one whose problems and data have their own seed:\n"
+      "./halo pack student copies/ --roster roster.csv");
+  line.positional("what", options.what,
+                  "student, instructor, gradescope, prairielearn, autolab or github");
   line.positional(
       "target", options.target,
       "a new folder, or a .zip, .tar.gz or .tar; for all of a roster the folder of their archives");

@@ -59,8 +59,8 @@ int command_debug(const Global& global, int argc, const char* const* argv) {
   std::string seed;
   CommandLine line(
       "Stops your kernel of an exercise in one thread, in the simulator: look at it, step it.",
-      "Without --block and --thread: in the thread of the first wrong output of the "
-      "smallest shape that is wrong.");
+      "Without --block and --thread: in the thread of the first wrong output of the smallest\n"
+      "shape that is wrong.");
   line.positional("exercise", command.exercise, "04, 4 or its name");
   line.option("--block", "B", command.block, "the block's number in the grid");
   line.option("--thread", "T", command.thread, "the thread's number in the block");
@@ -84,10 +84,8 @@ int command_debug(const Global& global, int argc, const char* const* argv) {
 int command_trace(const Global& global, int argc, const char* const* argv) {
   TraceOptions options;
   CommandLine line(
-      "Shows what a kernel does with memory: one page that needs no network, with its source, "
-      "the "
-      "sectors and bank conflicts of each line, and warps drawn lane by lane onto sectors or "
-      "banks.",
+      "Shows what a kernel does with memory: one page that needs no network, with its source,\n"
+      "the sectors and bank conflicts of each line, and warps drawn lane by lane.",
       "  ./halo trace 04                                   a stage\n"
       "  ./halo trace 06 --variant first,second            two variants side by side\n"
       "  ./halo trace 04 --exercise                        your file of exercise 04\n"
@@ -230,10 +228,11 @@ int command_doctor(const Global& global, int argc, const char* const* argv) {
 }
 
 int command_toolkit(const Global& global, int argc, const char* const* argv) {
-  return simple_command(global, argc, argv,
-                        "Builds simcc, whose programs run in the simulator. Where there is "
-                        "no nvcc 13, NVIDIA's is first downloaded from PyPI, for this only.",
-                        run_toolkit);
+  return simple_command(
+      global, argc, argv,
+      "Builds simcc, whose programs run in the simulator. Where there is no nvcc 13,\n"
+      "NVIDIA's is first downloaded from PyPI, for this only.",
+      run_toolkit);
 }
 
 }  // namespace

@@ -257,8 +257,7 @@ std::vector<TestProgram> choose_tests(const BuildFolder& build, const TestOption
     if (!build.makes(build.own_program("halo-grade"))) {
       throw CannotRun(
           "this is a student's copy of the course, which has no tests: ./halo try 04 judges an "
-          "exercise, "
-          "./halo run 04 a stage");
+          "exercise, ./halo run 04 a stage");
     }
     throw std::runtime_error(
         "this build has no tests: they need Catch2 2.13.4+ or 3.3+ "

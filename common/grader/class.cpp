@@ -349,7 +349,7 @@ struct Row {
   const ClassMember* member = nullptr;
   std::optional<Grade> grade;  // of what was judged, or refused
   std::string status;
-  std::string message;  // of a refusal or an error, one line
+  std::string message;  // an error, refusals, what failed first: one line
 };
 
 std::string number(double value) {
@@ -389,6 +389,19 @@ std::string refusals_of(const Grade& grade) {
   return text;
 }
 
+// Of each exercise the first case that failed.
+std::string first_failures_of(const Grade& grade) {
+  std::string text;
+  for (const ExerciseGrade& exercise : grade.exercises) {
+    const auto failed =
+        std::find_if(exercise.cases.begin(), exercise.cases.end(),
+                     [](const GradedCase& one) { return one.outcome == Outcome::bad; });
+    if (failed == exercise.cases.end() || !exercise.refusal.empty()) continue;
+    text += (text.empty() ? "" : "; ") + exercise.name + ": " + failed->name;
+  }
+  return text;
+}
+
 Row row_of(const ClassMember& member, const fs::path& results) {
   Row row{&member, std::nullopt, "", ""};
   if (!member.fault.empty()) {
@@ -412,6 +425,8 @@ Row row_of(const ClassMember& member, const fs::path& results) {
                                [](const auto& one) { return one.refusal.empty(); });
   row.status = any ? "graded" : "refused";
   row.message = row.grade->error.empty() ? refusals_of(*row.grade) : row.grade->error;
+  const std::string failures = first_failures_of(*row.grade);
+  if (!failures.empty()) row.message += (row.message.empty() ? "" : "; ") + failures;
   return row;
 }
 

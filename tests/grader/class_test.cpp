@@ -115,8 +115,8 @@ TEST_CASE("Each submission is graded once, and the class is written in the order
   CHECK(csv ==
         "student,status,points,most,00_exercise,01_exercise,message,sandbox\r\n"
         "ada,graded,20,20,10,10,,limits\r\n"
-        "bo,graded,10,20,0,10,,limits\r\n"
-        "cy,graded,5,20,0,5,,limits\r\n");
+        "bo,graded,10,20,0,10,00_exercise: one block,limits\r\n"
+        "cy,graded,5,20,0,5,00_exercise: one block; 01_exercise: one block,limits\r\n");
 }
 
 TEST_CASE("What is graded is kept until it, or what it is graded by, changes") {
@@ -248,7 +248,7 @@ TEST_CASE(
   CHECK(row.at("00_exercise") == "5");
   CHECK(row.at("01_exercise") == "");
   CHECK(row.at("02_exercise") == "0");
-  CHECK(row.at("message") == "does not compile (02_exercise)");
+  CHECK(row.at("message") == "does not compile (02_exercise); 00_exercise: one block");
   CHECK_THAT(summary, contains("hardest: 02_exercise (0.0 %), 00_exercise (50.0 %)\n"));
   CHECK_THAT(summary, !contains(kNotHandedIn));
   for (ExerciseGrade& one : grade.exercises) one.refusal = kNotHandedIn;

@@ -24,7 +24,9 @@ struct Gpu {
   const char* driver_name;  // as cudaDeviceProp names it; older drivers leave out "NVIDIA "
   int major;                // compute capability
   int minor;
-  int sms;                 // multiprocessors
+  int sms;  // multiprocessors
+  // Those of each group of SMs within which a cluster lies, most first; empty: not known, as if they were one.
+  std::vector<int> sms_of_groups = {};
   int cores_per_sm;        // fp32 lanes: fused multiply-adds a cycle
   int base_clock_mhz = 0;  // 0: not looked up
   int boost_clock_mhz;     // what a device says of itself

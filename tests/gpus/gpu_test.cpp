@@ -1,7 +1,9 @@
 #include "common/gpus/gpu.hpp"
 
+#include <numeric>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/catch.hpp"
 
@@ -19,6 +21,8 @@ TEST_CASE("the facts of each GPU fit together") {
     CHECK(gpu->bandwidth_gb_s == halo::test::Approx(derived).epsilon(0.01));
     CHECK(gpu->cores_per_sm == cores_per_sm(gpu->major, gpu->minor));
     CHECK(gpu->threads_per_sm % 256 == 0);
+    const std::vector<int>& groups = gpu->sms_of_groups;
+    CHECK((groups.empty() || std::reduce(groups.begin(), groups.end()) == gpu->sms));
     CHECK(gpu->shared_per_block <= gpu->shared_per_block_optin);
     CHECK(gpu->shared_per_block_optin + gpu->shared_reserved_per_block <= gpu->shared_per_sm);
   }

@@ -696,6 +696,36 @@ TEST_CASE_METHOD(Fresh, "occupancy of the H200") {
   CHECK(block == 128);
 }
 
+TEST_CASE("a cluster lies within a group of SMs") {
+  // So an H200 answered for another kernel, of which an SM held a block, too.
+  constexpr int kShared = 160'000;
+  REQUIRE(runtime_api::allow_dynamic_shared_of_write(kShared) == cudaSuccess);
+  REQUIRE(cudaFuncSetAttribute(runtime_api::write_kernel(),
+                               cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess);
+  struct {
+    unsigned blocks;
+    int clusters;
+  } cases[] = {{1, 132}, {2, 66}, {4, 30}, {8, 15}, {16, 7}};
+  for (const auto& c : cases) {
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {c.blocks, 1, 1};
+    cudaLaunchConfig_t configuration = {};
+    configuration.gridDim = dim3(16 * c.blocks);
+    configuration.blockDim = dim3(256);
+    configuration.dynamicSmemBytes = kShared;
+    configuration.attrs = &attribute;
+    configuration.numAttrs = 1;
+    int clusters = 0;
+    CAPTURE(c.blocks);
+    CHECK(cudaOccupancyMaxActiveClusters(&clusters, runtime_api::write_kernel(), &configuration) ==
+          cudaSuccess);
+    CHECK(clusters == c.clusters);
+  }
+  CHECK(cudaFuncSetAttribute(runtime_api::write_kernel(),
+                             cudaFuncAttributeNonPortableClusterSizeAllowed, 0) == cudaSuccess);
+}
+
 TEST_CASE("errors have names and texts") {
   CHECK(std::string(cudaGetErrorName(cudaErrorInvalidValue)) == "cudaErrorInvalidValue");
   CHECK(std::string(cudaGetErrorString(cudaErrorInvalidValue)) == "invalid argument");

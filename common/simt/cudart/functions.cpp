@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/current_gpu.hpp"
@@ -175,8 +176,11 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
     const unsigned int blocks = std::max(1u, cluster.x * cluster.y * cluster.z);
     const dim3& block = what.block;
     const int threads = static_cast<int>(block.x * block.y * block.z);
-    const int resident = resident_blocks(kernel, threads, what.dynamic_shared) * current_gpu().sms;
-    *clusters = resident / static_cast<int>(blocks);
+    const int resident = resident_blocks(kernel, threads, what.dynamic_shared);
+    std::vector<int> groups = current_gpu().sms_of_groups;
+    if (groups.empty()) groups = {current_gpu().sms};
+    *clusters = 0;
+    for (const int sms : groups) *clusters += sms * resident / static_cast<int>(blocks);
     return cudaSuccess;
   });
 }

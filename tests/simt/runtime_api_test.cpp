@@ -470,7 +470,7 @@ TEST_CASE_METHOD(Fresh, "shared memory limits a launch") {
   int host = 0;
   CHECK(cudaFuncSetAttribute(static_cast<const void*>(&host),
                              cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             1000) == cudaErrorInvalidDeviceFunction);
+                             1000) == cudaErrorInvalidResourceHandle);
   cudaGetLastError();
 }
 

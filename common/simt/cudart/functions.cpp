@@ -28,7 +28,7 @@ template <class Body>
 cudaError_t on_kernel(const char* name, const void* function, Body body) {
   return call(name, [&]() -> cudaError_t {
     Kernel* const kernel = find_kernel(function);
-    return kernel != nullptr ? body(*kernel) : cudaErrorInvalidDeviceFunction;
+    return kernel != nullptr ? body(*kernel) : no_kernel(function);
   });
 }
 

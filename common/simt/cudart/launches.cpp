@@ -458,7 +458,7 @@ namespace {
 
 cudaError_t prepare(const void* function, const Launching& what, Work& work, NodeParameters& kept) {
   Kernel* const kernel = find_kernel(function);
-  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (kernel == nullptr) return no_kernel(function);
   if (const cudaError_t error = check_launch(*kernel, what); error != cudaSuccess) return error;
   kept.kernel = {const_cast<void*>(function),
                  what.grid,

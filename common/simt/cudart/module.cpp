@@ -218,6 +218,11 @@ Kernel* find_kernel(const void* function) {
   return nullptr;
 }
 
+cudaError_t no_kernel(const void* function) {
+  // CUDA takes any other address for a cudaKernel_t.
+  return function == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle;
+}
+
 std::vector<Module*> all_modules() {
   std::vector<Module*> all;
   for (const auto& one : registered().modules) all.push_back(one.get());

@@ -113,6 +113,8 @@ void open_managed_variables(Module& module);
 
 /// By the function's address in host code or by the kernel's own handle; null if it is neither.
 Kernel* find_kernel(const void* function);
+/// What a call answers where it finds none.
+cudaError_t no_kernel(const void* function);
 /// Of a module, by what device code has as its address; null if that is none.
 Kernel* find_kernel(Module& module, std::uint64_t address);
 bool is_kernel(std::string_view symbol);

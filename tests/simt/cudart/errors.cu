@@ -1,5 +1,5 @@
-// What CUDA answers to wrong use. On an H200, CUDA 13.0 has less telling answers to wrong extents, to a function that is no
-// kernel and to what the simulator lacks; all others are its own.
+// What CUDA answers to wrong use. On an H200, CUDA 13.0 has less telling answers to wrong extents; all others are its own.
+// With an argument: to what the simulator lacks.
 #include "expect.hpp"
 
 __global__ void nothing() {}
@@ -15,7 +15,12 @@ __global__ void roomy(char* out, int at) {
   out[at] = own[threadIdx.x];
 }
 
-int main() {
+int main(int argc, char**) {
+  if (argc > 1) {
+    cudaIpcEventHandle_t handle;
+    expect_error(cudaIpcGetEventHandle(&handle, nullptr), cudaErrorNotSupported, __LINE__);
+    return verdict();
+  }
   nothing<<<1, 1025>>>();
   expect_error(cudaGetLastError(), cudaErrorInvalidConfiguration, __LINE__);
   expect_error(cudaGetLastError(), cudaSuccess, __LINE__);
@@ -56,6 +61,8 @@ int main() {
   expect_error(cudaMemcpyToSymbol(&count, &count, 4), cudaErrorInvalidSymbol, __LINE__);
   expect_error(cudaSetDevice(1), cudaErrorInvalidDevice, __LINE__);
   expect_error(cudaLaunchKernel(reinterpret_cast<const void*>(&main), 1, 1, nullptr, 0, nullptr),
+               cudaErrorInvalidResourceHandle, __LINE__);
+  expect_error(cudaLaunchKernel(static_cast<const void*>(nullptr), 1, 1, nullptr, 0, nullptr),
                cudaErrorInvalidDeviceFunction, __LINE__);
   const cudaChannelFormatDesc channels = cudaCreateChannelDesc<float>();
   cudaArray_t array;
@@ -96,7 +103,5 @@ int main() {
   expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess, __LINE__);
   expect_error(cudaGraphLaunch(nullptr, stream), cudaErrorInvalidValue, __LINE__);
   expect_error(cudaGraphExecDestroy(ready), cudaSuccess, __LINE__);
-  cudaIpcEventHandle_t handle;
-  expect_error(cudaIpcGetEventHandle(&handle, nullptr), cudaErrorNotSupported, __LINE__);
   return verdict();
 }

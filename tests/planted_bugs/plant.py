@@ -70,6 +70,17 @@ def stage_of(edit):
     return next(path.parent.name for path in sorted(ROOT.glob("stages/*/meson.build")) if shows in path.read_text())
 
 
+def made_of(path):
+    """The project's files that a source is made of, itself among them."""
+    found, to_read = set(), [str(path.relative_to(ROOT))]
+    while to_read:
+        file = to_read.pop()
+        if file not in found and (ROOT / file).is_file():
+            found.add(file)
+            to_read += re.findall(r'^#include "(.*)"', (ROOT / file).read_text(), re.M)
+    return found
+
+
 # What people mistype and mix up in a kernel: a pattern, and what takes its place.
 SLIPS = [
     (r"(?<=[\w\]) ])<(?= )", "<="), (r"<=", "<"), (r"(?<= )>(?= )", ">="), (r">=", ">"),
@@ -147,11 +158,11 @@ class Build:
         copy.parent.mkdir(parents=True)
         copy.write_text(text_of(edit))
         commands = self.commands(stage)
-        # A header may be part of all kernels of the program.
+        # A header is part of the kernels that include it, or a header that does.
         sources = [edit["file"]]
         if copy.suffix in (".cuh", ".h", ".hpp"):
             sources = [str(path.relative_to(ROOT)) for pattern in (f"stages/{stage}/*.cu", "common/convolve/**/*.cu")
-                       for path in sorted(ROOT.glob(pattern))]
+                       for path in sorted(ROOT.glob(pattern)) if edit["file"] in made_of(path)]
         objects = []
         for source in sources:
             if source != edit["file"]:

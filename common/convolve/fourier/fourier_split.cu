@@ -12,77 +12,11 @@
 #include <cuda_runtime.h>
 
 #include "common/convolve/fourier/fourier.cuh"
+#include "common/convolve/fourier/fragments.cuh"
 #include "common/harness/async_copy.h"
 #include "common/harness/overlap.h"
-#include "common/harness/tf32.h"
 
 namespace halo::convolve {
-
-namespace {
-
-// What one instruction takes: 16 filters and 8 tiles, 8 channels. A warp has two times four of them.
-constexpr int kFilterFragments = 2, kTileFragments = 4, kDepth = 8;
-constexpr int kWarpFilters = 16 * kFilterFragments, kWarpTiles = 8 * kTileFragments;
-using Sums = float[kFilterFragments][kTileFragments][4];
-
-// What a warp multiplies in one step, 8 channels: of channels t and t + 4 two neighbouring filters for each fragment,
-// which are its rows g and g + 8, and of tiles two for each pair of fragments, a column of either.
-struct Operands {
-  float4 filters[kFilterFragments][2];  // two complex numbers
-  float4 tiles[kTileFragments / 2][2];
-};
-
-// One of Gauss's three products. `of_filter` and `of_tile` make of a complex number the real one that is multiplied. The
-// small products come first, so that they meet no large sum before they met each other; each goes through all eight
-// sums before the next, since an instruction that waits for the one before takes five times as long.
-template <class OfFilter, class OfTile>
-__device__ __forceinline__ void multiply(Sums& sums, const Operands& all, OfFilter of_filter,
-                                         OfTile of_tile) {
-  uint32_t big_filters[kFilterFragments][4], small_filters[kFilterFragments][4];
-#pragma unroll
-  for (int i = 0; i < kFilterFragments; ++i) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const float4 two = all.filters[i][e / 2];
-      const Tf32Parts parts =
-          tf32_parts(e % 2 == 0 ? of_filter(two.x, two.y) : of_filter(two.z, two.w));
-      big_filters[i][e] = parts.big;
-      small_filters[i][e] = parts.small;
-    }
-  }
-  uint32_t big_tiles[kTileFragments][2], small_tiles[kTileFragments][2];
-#pragma unroll
-  for (int j = 0; j < kTileFragments; ++j) {
-#pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      const float4 two = all.tiles[j / 2][e];
-      const Tf32Parts parts =
-          tf32_parts(j % 2 == 0 ? of_tile(two.x, two.y) : of_tile(two.z, two.w));
-      big_tiles[j][e] = parts.big;
-      small_tiles[j][e] = parts.small;
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < kFilterFragments; ++i) {
-#pragma unroll
-    for (int j = 0; j < kTileFragments; ++j)
-      multiply_tf32(sums[i][j], small_filters[i], big_tiles[j]);
-  }
-#pragma unroll
-  for (int i = 0; i < kFilterFragments; ++i) {
-#pragma unroll
-    for (int j = 0; j < kTileFragments; ++j)
-      multiply_tf32(sums[i][j], big_filters[i], small_tiles[j]);
-  }
-#pragma unroll
-  for (int i = 0; i < kFilterFragments; ++i) {
-#pragma unroll
-    for (int j = 0; j < kTileFragments; ++j)
-      multiply_tf32(sums[i][j], big_filters[i], big_tiles[j]);
-  }
-}
-
-}  // namespace
 
 // For each frequency the complex matrix [K][C], conjugated, times [C][tiles], as complex_products_kernel does it.
 // Preconditions: blockDim.x = 2 * kFilters; gridDim.x = groups of filters * groups of kSplitTiles tiles, gridDim.y =
@@ -149,7 +83,7 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
   const float4* const from_tiles = tiles + t * kTilePitch + own_tile;
   const auto operands_of = [&](int stage, int step) {
     const int channel = stage * kChannels + step * kDepth;
-    Operands all;
+    ComplexOperands all;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
 #pragma unroll
@@ -162,8 +96,9 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
   };
 
   // As in fourier.cu: a + b and c - a + b. (Four real products need two arrays of sums, and a third more instructions:
-  // slower. To move sums on into others every 32 channels, as split_tf32.cu does every 64 products, took a quarter of the speed: too many registers.)
-  Sums a = {}, b = {}, c = {};
+  // slower. To move sums on into others every 32 channels, as split_tf32.cu does every 64 products, took
+  // a quarter of the speed: too many registers.)
+  FragmentSums a = {}, b = {}, c = {};
   const int chunks = (C - 1) / kChannels + 1;
   // Chunks after the last are zeros: the operands that are read ahead are not used.
   // The first filters depend on no launch: they are under way while the inputs are still transformed.
@@ -173,7 +108,7 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
   for (int i = 1; i < kSplitStages - 1; ++i) copy_filters(i), copy_tiles(i);
   __pipeline_wait_prior(kSplitStages - 2);
   __syncthreads();
-  Operands now = operands_of(0, 0);
+  ComplexOperands now = operands_of(0, 0);
   for (int chunk = 0, stage = 0; chunk < chunks; ++chunk) {
     const int fill = (stage + kSplitStages - 1) % kSplitStages;  // where the chunk before was
     copy_filters(fill), copy_tiles(fill);
@@ -185,7 +120,7 @@ __global__ void __launch_bounds__(2 * kFilters, 256 / (2 * kFilters))
         __syncthreads();
         stage = (stage + 1) % kSplitStages;
       }
-      const Operands following = operands_of(stage, (step + 1) % (kChannels / kDepth));
+      const ComplexOperands following = operands_of(stage, (step + 1) % (kChannels / kDepth));
       const auto real = [](float x, float) { return x; };
       const auto imaginary = [](float, float y) { return y; };
       multiply(a, now, real, real);

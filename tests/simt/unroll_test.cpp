@@ -35,6 +35,8 @@ TEST_CASE("ptxas unrolls a loop that counts by a constant up to a bound", "[unro
   CHECK(found[0].jump == 7);
   CHECK(found[0].step == 64);
   CHECK(unrolled(kLoad, "setp.ne.s32 %p1, %r0, 0;\n").size() == 1);
+  CHECK(unrolled(kLoad, "setp.lt.u32 %p1, %r0, %r1;\n").size() == 1);
+  CHECK(unrolled(kLoad + "add.s64 %rd1, %rd1, 1;\n", "setp.lt.u64 %p1, %rd1, %rd2;\n").size() == 1);
   CHECK(unrolled(kLoad + "st.shared.f32 [%r2], %f1;\n", kUntilBound).size() == 1);
   CHECK(unrolled(kLoad + "st.global.f32 [%rd1], %f1;\nadd.s64 %rd1, %rd1, 256;\n", kUntilBound)
             .size() == 1);

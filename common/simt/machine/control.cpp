@@ -50,17 +50,21 @@ const Step* go(Warp& warp, std::initializer_list<Way> ways) {
 }
 
 // Who comes to the loop. Lanes with as many rounds as all others take them as if it were not unrolled.
+template <class Count>
 const Step* enter_loop(const Step* step, Warp& warp) {
-  const auto* const counter = warp.values<const std::int32_t>(step->from[kCounter]);
-  const auto* const bound = warp.values<const std::int32_t>(step->from[kBound]);
+  const auto* const counter = warp.values<const Count>(step->from[kCounter]);
+  const auto* const bound = warp.values<const Count>(step->from[kBound]);
   auto* const left = warp.values<std::int32_t>(step->from[kLeft]);
   auto* const together = warp.values<std::int32_t>(step->from[kTogether]);
   const std::int64_t by = step->source_offset < 0 ? -step->source_offset : step->source_offset;
   std::int64_t least = kAll, most = 1;
   each_lane(warp.active, [&](std::size_t lane) {
-    const std::int64_t ahead = static_cast<std::int64_t>(bound[lane]) - counter[lane];
+    // As many as an array may have: it does not overflow.
+    const auto ahead = static_cast<std::int64_t>(static_cast<std::uint64_t>(bound[lane]) -
+                                                 static_cast<std::uint64_t>(counter[lane]));
     const std::int64_t distance = step->source_offset < 0 ? -ahead : ahead;
-    const std::int64_t rounds = std::clamp<std::int64_t>((distance + by - 1) / by, 1, kAll);
+    const std::int64_t rounds =
+        std::clamp<std::int64_t>(distance / by + (distance % by != 0 ? 1 : 0), 1, kAll);
     left[lane] = static_cast<std::int32_t>(rounds);
     least = std::min(least, rounds);
     most = std::max(most, rounds);
@@ -203,12 +207,18 @@ const Step* sleep(const Step* step, Warp& warp) {
 
 Execute end_of_lanes() { return &end; }
 bool goes_to_label(Execute run) {
-  return run == &jump || run == &branch || run == &enter_loop || run == &next_round ||
-         run == &take_rounds;
+  return run == &jump || run == &branch || run == &next_round || run == &take_rounds ||
+         run == &enter_loop<std::int32_t> || run == &enter_loop<std::uint32_t> ||
+         run == &enter_loop<std::int64_t>;
 }
 bool is_conditional_jump(Execute run) { return run == &branch || run == &next_round; }
 
-UnrolledSteps steps_of_unrolled() { return {&enter_loop, &next_round, &take_rounds}; }
+UnrolledSteps steps_of_unrolled(ptx::Type counter) {
+  const Execute enter = ptx::bytes_of(counter) == 8 ? &enter_loop<std::int64_t>
+                        : counter == ptx::Type::u32 ? &enter_loop<std::uint32_t>
+                                                    : &enter_loop<std::int32_t>;
+  return {enter, &next_round, &take_rounds};
+}
 
 void add_control_forms(std::vector<Form>& forms) {
   using Guarding = Form::Guarding;

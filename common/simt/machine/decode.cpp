@@ -359,10 +359,10 @@ void Decoder::instruction(const ptx::Instruction& one) {
 
 // The step before the loop, behind which its jumps back go.
 void Decoder::enter_unrolled(const UnrolledLoop& loop) {
-  const std::uint32_t counter = source(loop.counter, Type::s32),
-                      bound = source(loop.bound, Type::s32), left = fresh(4), together = fresh(4);
+  const std::uint32_t counter = source(loop.counter, loop.type),
+                      bound = source(loop.bound, loop.type), left = fresh(4), together = fresh(4);
   frames_.back().entry = code_->steps.size();
-  Step& step = emit(steps_of_unrolled().enter);
+  Step& step = emit(steps_of_unrolled(loop.type).enter);
   const std::uint32_t from[] = {counter, bound, left, together};
   std::copy(std::begin(from), std::end(from), std::begin(step.from));
   step.source_offset = loop.step;
@@ -370,11 +370,12 @@ void Decoder::enter_unrolled(const UnrolledLoop& loop) {
 }
 
 // Its last step, the jump back, becomes another; behind it lanes wait that have fewer than four rounds to go.
-void Decoder::end_unrolled() {
+void Decoder::end_unrolled(const UnrolledLoop& loop) {
+  const UnrolledSteps its = steps_of_unrolled(loop.type);
   Frame& frame = frames_.back();
   const std::size_t entry = frame.entry, jump = code_->steps.size() - 1;
   for (const std::uint8_t rounds : {2, 1}) {
-    Step& step = emit(steps_of_unrolled().take);
+    Step& step = emit(its.take);
     step.count = rounds;
     step.flow = Flow::jumps;
   }
@@ -384,7 +385,7 @@ void Decoder::end_unrolled() {
               std::begin(step.from));
     step.offset = static_cast<std::int64_t>(entry + 1);
   }
-  code_->steps[jump].run = steps_of_unrolled().next;
+  code_->steps[jump].run = its.next;
   code_->steps[entry].offset = static_cast<std::int64_t>(jump + 1);
   frame.jumps.pop_back();  // to the loop's label
 }
@@ -428,7 +429,7 @@ void Decoder::body(const ptx::Function& function) {
       }
     }
     if (loop != loops.end() && loop->jump == place) {
-      end_unrolled();
+      end_unrolled(*loop);
       ++loop;
     }
   }

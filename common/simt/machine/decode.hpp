@@ -91,7 +91,7 @@ class Decoder {
   void body(const ptx::Function& function);
   void instruction(const ptx::Instruction& instruction);
   void enter_unrolled(const UnrolledLoop& loop);
-  void end_unrolled();
+  void end_unrolled(const UnrolledLoop& loop);
   void call_service_of(const ptx::Function& callee, Service service,
                        const ptx::Instruction& instruction, std::size_t name_at);
   void plain(const Form& form, const ptx::Instruction& instruction);

@@ -46,7 +46,7 @@ void guard_apart(Step& step, std::uint32_t guard, bool is_negated);
 struct UnrolledSteps {
   Execute enter, next, take;
 };
-UnrolledSteps steps_of_unrolled();
+UnrolledSteps steps_of_unrolled(ptx::Type counter);
 /// Whether a step's `target` is the place that its `offset` names while it is decoded.
 bool goes_to_label(Execute run);
 /// Says that a register of a product that goes on is touched: a step before these instructions (wgmma).

@@ -39,24 +39,27 @@ class Loop {
         back.guard_negated ? std::nullopt : only_write(back.guard);
     if (!test || at(*test).opcode != "setp" || at(*test).operands.size() != 3) return {};
     const Instruction& compare = at(*test);
-    if (compare.type() != ptx::Type::s32 || compare.operands[1].kind != Operand::Kind::reg)
-      return {};
+    if (!is_count(compare.type()) || compare.operands[1].kind != Operand::Kind::reg) return {};
     const Operand& counter = compare.operands[1];
     const Operand& bound = compare.operands[2];
     const bool is_fixed = bound.kind == Operand::Kind::number ||
                           (bound.kind == Operand::Kind::reg && writes(bound.index) == 0);
-    const std::optional<std::int32_t> step = step_of(counter.index, *test);
+    const std::optional<std::int64_t> step = step_of(counter.index, *test);
     if (!is_fixed || !step) return {};
     if (!(compare.has("ne") || (compare.has("lt") && *step > 0) ||
           (compare.has("gt") && *step < 0))) {
       return {};
     }
-    return UnrolledLoop{head_, jump_, counter, bound, *step};
+    return UnrolledLoop{head_, jump_, counter, bound, compare.type(), *step};
   }
 
  private:
   const Instruction& at(std::int32_t place) const {
     return function_.body[static_cast<std::size_t>(place)];
+  }
+  static bool is_count(ptx::Type type) {
+    return type == ptx::Type::s32 || type == ptx::Type::u32 || type == ptx::Type::s64 ||
+           type == ptx::Type::u64;
   }
   // What only computes, loads and stores, each in one instruction or few.
   bool may_be_unrolled(const Instruction& one) const {
@@ -105,7 +108,7 @@ class Loop {
     return writes(index) == 1 ? place : std::nullopt;
   }
   // What is added to the register in each round, before that place.
-  std::optional<std::int32_t> step_of(std::int32_t index, std::int32_t before) const {
+  std::optional<std::int64_t> step_of(std::int32_t index, std::int32_t before) const {
     const std::optional<std::int32_t> place = only_write(index);
     if (!place || *place > before) return {};
     const Instruction& one = at(*place);
@@ -113,7 +116,9 @@ class Loop {
         one.operands[2].kind != Operand::Kind::number) {
       return {};
     }
-    const auto step = static_cast<std::int32_t>(one.operands[2].bits);
+    const std::uint64_t bits = one.operands[2].bits;
+    const std::int64_t step = ptx::bytes_of(one.type()) == 8 ? static_cast<std::int64_t>(bits)
+                                                             : static_cast<std::int32_t>(bits);
     return step == 0 ? std::nullopt : std::optional(step);
   }
 

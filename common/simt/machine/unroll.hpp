@@ -15,7 +15,8 @@ namespace simt::machine {
 struct UnrolledLoop {
   std::int32_t head, jump;  // places in the body
   ptx::Operand counter, bound;
-  std::int32_t step;
+  ptx::Type type;  // of both
+  std::int64_t step;
 };
 
 /// In the order of their heads.

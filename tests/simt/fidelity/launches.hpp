@@ -73,5 +73,6 @@ void library_kernels();
 void steps_of_a_product();
 void sorts_and_graphs();
 void layouts();
+void counted_loops();
 
 }  // namespace fidelity

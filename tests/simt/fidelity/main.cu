@@ -14,4 +14,5 @@ int main() {
   fidelity::steps_of_a_product();
   fidelity::sorts_and_graphs();
   fidelity::layouts();
+  fidelity::counted_loops();
 }

@@ -1,0 +1,40 @@
+// The task of warpgroup.cu's third warpgroup: it copies.
+#pragma once
+
+#include "common/convolve/warpgroup/block.cuh"
+
+namespace halo::convolve {
+
+// One warpgroup copies pieces of both factors: filters in one run, by the copy engine.
+template <int kFilters, class Pixels>
+__device__ void copy_pieces(Shared<kFilters>& shared, Pixels pixels, const float* packed,
+                            const LayerNumbers& layer, const WarpgroupTiles& tiles, int thread) {
+  namespace ptx = cuda::ptx;
+  constexpr int kFloats = Shared<kFilters>::kFilterFloats, kBytes = kFloats * sizeof(float);
+  const int pieces = pieces_of(layer);
+  Turn<Shared<kFilters>::kStages> turn;
+  for (int tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
+    const float* filters = packed + static_cast<long long>(tile % tiles.groups) * pieces * kFloats;
+    pixels.begin_tile(tile / tiles.groups * kWarpgroupPixels);
+    for (int piece = 0, c = 0, r = 0, s = 0; piece < pieces; ++piece) {
+      pixels.find(c, r, s);  // while the place is still in use
+      std::uint64_t* const copied = &shared.copied[turn.place];
+      wait_for_phase(&shared.used[turn.place], turn.parity ^ 1);
+      if (thread == 0) {
+        ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, copied,
+                                kBytes);
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, shared.filters[turn.place],
+                           filters, kBytes, copied);
+      }
+      pixels.copy(shared.pixels[turn.place], c);
+      arrive_when_copied(copied);
+      turn.next();
+      filters += kFloats;
+      if (++s == layer.S) s = 0, ++r;
+      if (r == layer.R) r = 0, c += kWarpgroupChannels;
+    }
+  }
+  asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+}  // namespace halo::convolve

@@ -1,0 +1,65 @@
+// The task of warpgroup.cu's last warpgroup: it stores.
+#pragma once
+
+#include <type_traits>
+
+#include "common/convolve/warpgroup/block.cuh"
+
+namespace halo::convolve {
+
+// One warpgroup stores sums: a warp has whole rows, of a filter's 128 outputs; a lane neighbours, four where those of a
+// map are whole quads.
+template <int kAtOnce, bool kFinishes, int kFilters>
+__device__ void store_sums(Shared<kFilters>& shared, float* output, const float* bias, bool relu,
+                           const LayerNumbers& layer, const WarpgroupTiles& tiles, int thread) {
+  using Sums = std::conditional_t<kAtOnce == 4, float4, float>;
+  constexpr int kOwn = kWarpgroupPixels / kWarpSize / kAtOnce;
+  constexpr int kAhead = kAtOnce == 4 ? 4 : 2;  // rows whose sums are read before one is stored
+  const int lane = thread % kWarpSize;
+  const unsigned map = tiles.map.value;
+  int parity = 0;
+  for (int tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
+    const int first = tile % tiles.groups * kFilters, rows = min(kFilters, layer.K - first);
+    unsigned at[kOwn];  // cells of the output, in the first row
+    bool exists[kOwn];
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      const int m = tile / tiles.groups * kWarpgroupPixels + (i * kWarpSize + lane) * kAtOnce;
+      exists[i] = m < layer.N * tiles.map.value;
+      at[i] = (m / tiles.map * layer.K + first) * map + m % tiles.map;
+    }
+    wait_for_phase(&shared.summed, parity);
+    parity ^= 1;
+    for (int k = thread / kWarpSize; k < rows; k += kAhead * kWarps) {
+      Sums sums[kAhead][kOwn];
+#pragma unroll
+      for (int i = 0; i < kAhead * kOwn; ++i) {
+        const float* const from = shared.sums[k + i / kOwn * kWarps];
+        sums[i / kOwn][i % kOwn] = reinterpret_cast<const Sums*>(from)[i % kOwn * kWarpSize + lane];
+      }
+      asm volatile("" ::: "memory");  // else nvcc reads each where it is stored
+#pragma unroll
+      for (int j = 0; j < kAhead; ++j) {
+        const int own = k + j * kWarps;
+        if constexpr (kFinishes) {
+          const float more = bias != nullptr && own < rows ? bias[first + own] : 0.0f;
+#pragma unroll
+          for (int i = 0; i < kOwn * kAtOnce; ++i) {
+            float& sum = reinterpret_cast<float*>(sums[j])[i];
+            sum += more;
+            sum = relu && sum < 0.0f ? 0.0f : sum;  // not fmaxf, which turns a NaN into 0
+          }
+        }
+        float* const row = output + std::uint64_t{map} * own;
+#pragma unroll
+        for (int i = 0; i < kOwn; ++i) {
+          if (exists[i] && own < rows) *reinterpret_cast<Sums*>(row + at[i]) = sums[j][i];
+        }
+      }
+    }
+    __syncwarp();
+    if (lane == 0) arrive(&shared.stored);
+  }
+}
+
+}  // namespace halo::convolve

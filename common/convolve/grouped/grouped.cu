@@ -24,6 +24,35 @@ namespace {
 
 constexpr int kQuad = 4;
 
+// A thread's one output of kFilters filters of any size, tap by tap.
+template <int kFilters>
+__device__ inline void add_any_size(const float* map,         // [channels][H][W]
+                                    const float* of_channel,  // [channels][pitch]
+                                    int h, int w, const GroupedDivision& layer,
+                                    float (&sums)[kFilters]) {
+  for (int c = 0; c < layer.channels; ++c, map += layer.H * layer.W, of_channel += layer.pitch) {
+    const float* tap = of_channel;
+    for (int r = 0; r < layer.R; ++r) {
+      const int row = h + r * layer.dilation_h;
+      for (int s = 0; s < layer.S; ++s, tap += kFilters) {
+        const int column = w + s * layer.dilation_w;
+        const bool exists = row >= 0 && row < layer.H && column >= 0 && column < layer.W;
+        const float cell = exists ? map[row * layer.W + column] : 0.0f;
+        if constexpr (kFilters == 1) {
+          sums[0] += cell * tap[0];
+        } else {
+#pragma unroll
+          for (int f = 0; f < kFilters; f += kQuad) {
+            const float4 four = *reinterpret_cast<const float4*>(tap + f);
+            sums[f] += cell * four.x, sums[f + 1] += cell * four.y;
+            sums[f + 2] += cell * four.z, sums[f + 3] += cell * four.w;
+          }
+        }
+      }
+    }
+  }
+}
+
 // Preconditions: as the shape's numbers say, R = S = kSize, both strides kStride and
 // both dilations 1, or 0 for any, with kRows = 1. kColumns = 4: kStride = 1, Q = W a multiple of four, padding
 // kSize / 2. kColumns = 2: kStride = 2, W even, padding kSize / 2, so that Q = W / 2.
@@ -59,27 +88,7 @@ __global__ void __launch_bounds__(kGroupedThreads)
   const float* map = input + (n * layer.C + group * layer.channels) * layer.H * layer.W;
   const int h = p * layer.stride_h - layer.padding_h, w = q * layer.stride_w - layer.padding_w;
   if constexpr (kSize == 0) {
-    for (int c = 0; c < layer.channels; ++c, map += layer.H * layer.W, of_channel += layer.pitch) {
-      const float* tap = of_channel;
-      for (int r = 0; r < layer.R; ++r) {
-        const int row = h + r * layer.dilation_h;
-        for (int s = 0; s < layer.S; ++s, tap += kFilters) {
-          const int column = w + s * layer.dilation_w;
-          const bool exists = row >= 0 && row < layer.H && column >= 0 && column < layer.W;
-          const float cell = exists ? map[row * layer.W + column] : 0.0f;
-          if constexpr (kFilters == 1) {
-            sums[0][0][0] += cell * tap[0];
-          } else {
-#pragma unroll
-            for (int f = 0; f < kFilters; f += kQuad) {
-              const float4 four = *reinterpret_cast<const float4*>(tap + f);
-              sums[0][0][f] += cell * four.x, sums[0][0][f + 1] += cell * four.y;
-              sums[0][0][f + 2] += cell * four.z, sums[0][0][f + 3] += cell * four.w;
-            }
-          }
-        }
-      }
-    }
+    add_any_size<kFilters>(map, of_channel, h, w, layer, sums[0][0]);
   } else {
     constexpr int kTaps = kSize * kSize * kFilters, kPitch = (kTaps + kQuad - 1) / kQuad * kQuad;
     constexpr int kStep = kRows > 1 ? kStride : 1;

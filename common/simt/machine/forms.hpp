@@ -69,23 +69,24 @@ void add_built(std::vector<Form>& forms, std::string_view pattern,
                void (*build)(Decoder&, const ptx::Instruction&),
                Form::Guarding guarding = Form::Guarding::mask);
 
-// The rows, by what they are about. Each file has its own.
-void add_arithmetic_forms(std::vector<Form>& forms);
-void add_integer_forms(std::vector<Form>& forms);
-void add_video_forms(std::vector<Form>& forms);
-void add_floating_forms(std::vector<Form>& forms);
-void add_half_forms(std::vector<Form>& forms);
-void add_tensor_forms(std::vector<Form>& forms);
-void add_move_forms(std::vector<Form>& forms);
-void add_conversion_forms(std::vector<Form>& forms);
-void add_control_forms(std::vector<Form>& forms);
-void add_selection_forms(std::vector<Form>& forms);
-void add_exchange_forms(std::vector<Form>& forms);
-void add_memory_forms(std::vector<Form>& forms);
-void add_async_forms(std::vector<Form>& forms);
-void add_bulk_forms(std::vector<Form>& forms);
-void add_group_forms(std::vector<Form>& forms);
-void add_service_forms(std::vector<Form>& forms);
-void add_image_forms(std::vector<Form>& forms);
+// The rows, by what they are about. Each file has its own. Cold: they run once, and what is not made fast compiles
+// sooner.
+[[gnu::cold]] void add_arithmetic_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_integer_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_video_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_floating_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_half_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_tensor_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_move_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_conversion_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_control_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_selection_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_exchange_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_memory_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_async_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_bulk_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_group_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_service_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_image_forms(std::vector<Form>& forms);
 
 }  // namespace simt::machine

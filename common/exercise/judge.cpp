@@ -68,16 +68,14 @@ void Output::is(double value, double bound, const std::vector<Cell>& from) {
   if (reads_ == nullptr || from.empty()) return;
   // No sum: of each array its cells, of many the first and the last.
   std::string cells;
-  const auto add = [&](const char* between, const Cell& cell) {
-    cells += (cells.empty() ? "" : between) + given_.name_of(cell.input) + "[" +
-             std::to_string(cell.index) + "]";
-  };
   for (std::size_t i = 0, end = 0; i < from.size(); i = end) {
     while (end < from.size() && from[end].input == from[i].input) ++end;
     const bool are_few = end - i <= 4;
-    add(", ", from[i]);
-    while (++i < end) {
-      if (are_few || i + 1 == end) add(are_few ? ", " : " ... ", from[i]);
+    const char* between = i == 0 ? "" : end < from.size() ? ", " : " and ";
+    for (std::size_t k = i; k < end; ++k) {
+      if (k > i && (from[k].index == from[k - 1].index || (!are_few && k + 1 < end))) continue;
+      cells += between + given_.name_of(from[k].input) + "[" + std::to_string(from[k].index) + "]";
+      between = are_few ? ", " : " ... ";
     }
   }
   reads_->push_back(cells);

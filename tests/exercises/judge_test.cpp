@@ -526,8 +526,9 @@ TEST_CASE("a wrong output is told with its thread and what it comes from") {
 }
 
 TEST_CASE("an output that is no sum names its cells, of many the first and the last") {
-  std::vector<InputValues> inputs(1);
+  std::vector<InputValues> inputs(2);
   inputs[0].name = "input";
+  inputs[1].name = "lengths";
   const std::vector<std::string> names = {"n"};
   const Numbers numbers = {8};
   const Given problem(names, numbers);
@@ -536,7 +537,9 @@ TEST_CASE("an output that is no sum names its cells, of many the first and the l
   Output output(given, &reads);
   output.is(1, 0, {{0, 1}, {0, 4}});
   output.is(1, 0, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}});
-  CHECK(reads == std::vector<std::string>{"input[1], input[4]", "input[1] ... input[5]"});
+  output.is(1, 0, {{0, 3}, {0, 3}, {1, 2}});
+  CHECK(reads == std::vector<std::string>{"input[1], input[4]", "input[1] ... input[5]",
+                                          "input[3] and lengths[2]"});
 }
 
 TEST_CASE("the first fault is that of the smallest problem, with the thread that has it") {

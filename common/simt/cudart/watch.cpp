@@ -141,6 +141,8 @@ Watch::Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks,
       counts_(checks != 0),
       keeps_(worker.has_value()),
       checker_(memory_checker(worker.value_or(0))),
+      constants_(grid.constants.empty() ? 0 : kernel.module->constants_begin()),
+      constants_read_(grid.constants.size() / sizeof(std::uint32_t) + 1),
       sites_(grid.code->sites.size() + 1) {
   const checker::LaunchCheck::Looks looks{
       (checks & kCheckRaces) != 0, (checks & kCheckUninitialized) != 0,
@@ -212,7 +214,9 @@ std::uint32_t Watch::access(const WarpAccess& access) {
   } else if (counts_) {
     count(access);
   }
-  if (access.space == WarpAccess::Space::global && operation_.remembers()) remember(access);
+  if (!operation_.remembers()) return 0;
+  if (access.space == WarpAccess::Space::global) remember(access);
+  if (access.space == WarpAccess::Space::constant) remember_constants(access);
   return 0;
 }
 
@@ -276,6 +280,22 @@ void Watch::remember(const WarpAccess& access) {
   machine::each_lane(lanes.mask, [&](std::size_t lane) {
     operation_.touch(lanes.address[lane], bytes, touch, access.step->site,
                      !are_early || !is_early(*access.warp, 1u << lane));
+  });
+}
+
+// Their addresses are counted from the first constant on. Most loads are of what others have read before.
+void Watch::remember_constants(const WarpAccess& access) {
+  const auto bytes = static_cast<std::size_t>(access.lanes.bytes);
+  machine::each_lane(access.lanes.mask, [&](std::size_t lane) {
+    const std::uint64_t at = access.lanes.address[lane];
+    const bool has_waited = !operation_.is_early() || !is_early(*access.warp, 1u << lane);
+    bool is_known = has_waited;
+    for (std::uint64_t word = at / 4; word <= (at + bytes - 1) / 4; ++word) {
+      is_known = is_known && constants_read_[word];
+      if (has_waited) constants_read_[word] = true;
+    }
+    if (is_known) return;
+    operation_.touch(constants_ + at, bytes, timeline::Touch::reads, access.step->site, has_waited);
   });
 }
 

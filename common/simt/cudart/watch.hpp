@@ -100,6 +100,7 @@ class Watch : public machine::Observer {
   static void count_dshared(const machine::WarpAccess& access, Counters& c);
   void keep(const machine::WarpAccess& access);
   void remember(const machine::WarpAccess& access);
+  void remember_constants(const machine::WarpAccess& access);
   Finding finding_of(const checker::Finding& finding) const;
 
   const Kernel& kernel_;
@@ -113,6 +114,9 @@ class Watch : public machine::Observer {
   std::optional<checker::LaunchCheck> check_;
   // Of an early launch: the lanes that have waited for those before it.
   std::unordered_map<const machine::Warp*, std::uint32_t> have_waited_;
+  // Of constant memory: where it is, and of which words the operation knows that they are read.
+  std::uint64_t constants_ = 0;
+  std::vector<bool> constants_read_;
   std::vector<Counters> sites_;         // by site, behind one for what has none
   std::vector<std::uint64_t> tallies_;  // by Probes::tallies()
   std::unordered_map<std::int32_t, std::uint64_t> local_sectors_;  // by site

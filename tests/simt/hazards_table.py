@@ -134,7 +134,7 @@ def sanitize(programs, file):
         if count is None:
             return f"no answer: {lines[0] if lines else 'nothing'}"
         if re.match(r"0 (errors|hazards)", count[1]):
-            return "-"
+            return ""
         return f"{lines[0]} ({count[1]})"
 
     tools = ["memcheck", "racecheck", "synccheck", "initcheck"]
@@ -156,11 +156,11 @@ def sanitize(programs, file):
     with open(file, "w") as out:
         out.write(f"# {gpu}; {version[-1] if version else ''}; {day}\n")
         out.write("# python3 tests/simt/hazards_table.py --compute-sanitizer FILE\n")
-        out.write("# What compute-sanitizer says of each program, by tool; -: nothing.\n")
+        out.write("# What compute-sanitizer says of each program, by tool; a tool that says nothing is left out.\n")
         for name, answers in said.items():
             out.write(f"{name}\n")
             for tool, answer in answers.items():
-                out.write(f"  {tool}: {answer}\n")
+                out.write(f"  {tool}: {answer}\n" * bool(answer))
 
 
 def main():

@@ -1,7 +1,6 @@
 #include "common/exercise/hunts.hpp"
 
 #include <algorithm>
-#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -34,6 +33,21 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+// The lines that a mend replaces or leaves out; of what it puts between two lines, both of them.
+std::vector<int> lines_of_mends(const json::Value& mends) {
+  std::vector<int> lines;
+  for (const json::Value& mend : mends.elements()) {
+    if (mend.find("after") != nullptr) {
+      const int after = mend.get<int>("after");
+      lines.insert(lines.end(), {after, after + 1});
+      continue;
+    }
+    const int first = mend.get<int>("line"), last = mend.get_or("last", first);
+    for (int line = first; line <= last; ++line) lines.push_back(line);
+  }
+  return lines;
+}
+
 }  // namespace
 
 Exercise Hunt::as_exercise() const {
@@ -49,7 +63,7 @@ Exercise Hunt::as_exercise() const {
   return exercise;
 }
 
-Hunts::Hunts(const fs::path& root) : root_(root) {
+Hunts::Hunts(const fs::path& root) : answers_(root / "solutions" / "hunts" / "answers.json") {
   const fs::path folder = root / "exercises" / "hunts";
   if (!fs::exists(folder / "hunts.json")) {
     throw WrongUse("this copy of the course has no hunts: " +
@@ -70,7 +84,6 @@ Hunts::Hunts(const fs::path& root) : root_(root) {
       hunt.symptom = one.get<std::string>("symptom");
       hunt.file = folder / (hunt.name + ".cu");
       hunt.start = folder / "start" / (hunt.name + ".cu");
-      hunt.mended = root / "solutions" / "hunts" / (hunt.name + ".cu");
       hunt.claims = folder / (hunt.name + ".claims");
       all_.push_back(std::move(hunt));
     }
@@ -95,29 +108,31 @@ const Hunt& Hunts::find(const std::string& typed) const {
                  ": ./halo hunt lists them");
 }
 
+bool Hunts::have_answers() const { return fs::exists(answers_); }
+
 HuntAnswer Hunts::answer_of(const Hunt& hunt) const {
-  const fs::path file = root_ / "solutions" / "hunts" / "answers.json";
-  if (!fs::exists(file)) {
+  if (!have_answers()) {
     throw CannotRun("this copy of the course has no solutions: fix the file, and ./halo hunt " +
                     hunt.number + " checks it");
   }
-  const json::Value list = read_list(file);
+  const json::Value list = read_list(answers_);
   try {
     for (const json::Value& one : list.elements()) {
       if (one.get<std::string>("name") != hunt.name) continue;
       return {one.get<std::string>("kind"), one.get<std::string>("found_by"),
-              one.get<std::string>("why"), one.get_or("source", std::string())};
+              one.get<std::string>("why"), one.get_or("source", std::string()),
+              lines_of_mends(one.at("mend"))};
     }
   } catch (const json::Error& error) {
-    throw WrongUse(seen_from_here(file) + " cannot be read: " + error.what());
+    throw WrongUse(seen_from_here(answers_) + " cannot be read: " + error.what());
   }
-  throw WrongUse(seen_from_here(file) + " says nothing of " + hunt.name);
+  throw WrongUse(seen_from_here(answers_) + " says nothing of " + hunt.name);
 }
 
 bool Hunts::is_right(const Hunt& hunt, const Claim& claim) const {
-  if (claim.kind != answer_of(hunt).kind) return false;
-  const std::vector<int> lines = changed_lines(text_of_file(hunt.start), text_of_file(hunt.mended));
-  return std::find(lines.begin(), lines.end(), claim.line) != lines.end();
+  const HuntAnswer answer = answer_of(hunt);
+  return claim.kind == answer.kind &&
+         std::find(answer.lines.begin(), answer.lines.end(), claim.line) != answer.lines.end();
 }
 
 std::vector<Claim> parse_claims(const std::string& text) {
@@ -135,39 +150,6 @@ std::string line_of(const Claim& claim) { return std::to_string(claim.line) + " 
 double share_of_hunt(std::size_t claims) {
   constexpr double kLeast = 0.5, kCost = 0.1;
   return std::max(kLeast, 1 - kCost * static_cast<double>(claims - 1));
-}
-
-std::vector<int> changed_lines(const std::string& before, const std::string& after) {
-  const std::vector<std::string> a = lines_of(before), b = lines_of(after);
-  // How many lines a[i..] and b[j..] have in common, in order.
-  std::vector<std::vector<int>> common(a.size() + 1, std::vector<int>(b.size() + 1));
-  for (std::size_t i = a.size(); i-- > 0;) {
-    for (std::size_t j = b.size(); j-- > 0;) {
-      common[i][j] =
-          a[i] == b[j] ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
-    }
-  }
-  std::set<int> changed;
-  for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
-    if (i < a.size() && j < b.size() && a[i] == b[j]) {
-      ++i, ++j;
-      continue;
-    }
-    // Up to where both go on alike.
-    const std::size_t first = i;
-    while (i < a.size() || j < b.size()) {
-      if (i < a.size() && j < b.size() && a[i] == b[j]) break;
-      const bool leaves_out =
-          i < a.size() && (j == b.size() || common[i + 1][j] >= common[i][j + 1]);
-      ++(leaves_out ? i : j);
-    }
-    for (std::size_t line = first; line < i; ++line) changed.insert(static_cast<int>(line + 1));
-    if (first < i) continue;
-    // Only put in: between this line and the next.
-    if (i > 0) changed.insert(static_cast<int>(i));
-    if (i < a.size()) changed.insert(static_cast<int>(i + 1));
-  }
-  return {changed.begin(), changed.end()};
 }
 
 }  // namespace halo

@@ -1,5 +1,5 @@
 // The bug hunts as they lie in the repository: kernels with one mistake each, what their users report, and,
-// where this copy of the course has solutions, the mended files and what was wrong.
+// where this copy of the course has solutions, what was wrong.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,8 @@ struct HuntAnswer {
   std::string kind;      // race
   std::string found_by;  // numbers, or the simulator's finding
   std::string why;
-  std::string source;  // the listing that it is from; empty: none
+  std::string source;      // the listing that it is from; empty: none
+  std::vector<int> lines;  // of the hunt as it was, any of which names the mistake
 };
 
 /// What a student holds to be wrong: a line of the hunt as it was, and the kind of the mistake.
@@ -43,7 +44,6 @@ struct Hunt {
   std::string symptom;           // what its user reports
   std::filesystem::path file;    // the student's, made from `start`
   std::filesystem::path start;   // as it was
-  std::filesystem::path mended;  // may not be there
   std::filesystem::path claims;  // what the student has claimed; may not be there
 
   /// As an exercise with this file, for an attempt at mending it.
@@ -62,19 +62,17 @@ class Hunts {
 
   /// The one that is typed as 7, 07, 07_softmax or softmax. Throws WrongUse, which says what was meant.
   const Hunt& find(const std::string& typed) const;
-  /// Throws CannotRun if this copy of the course has no solutions.
+  /// Whether this copy of the course has solutions.
+  bool have_answers() const;
+  /// Throws CannotRun if it has none.
   HuntAnswer answer_of(const Hunt& hunt) const;
   /// Whether the claim names the mistake, line and kind together. Throws as answer_of.
   bool is_right(const Hunt& hunt, const Claim& claim) const;
 
  private:
-  std::filesystem::path root_;
+  std::filesystem::path answers_;
   std::vector<Hunt> all_;
   std::vector<std::pair<std::string, std::string>> kinds_;
 };
-
-/// The lines of `before` that `after` changes, numbered from 1: those that are replaced or left out, and of what
-/// is put between two lines both of them.
-std::vector<int> changed_lines(const std::string& before, const std::string& after);
 
 }  // namespace halo

@@ -18,7 +18,6 @@ constexpr const char* kMended = "one\ntwo\nthree\nRIGHT\nfive\n";
 struct HuntFixture {
   HuntFixture() {
     const fs::path exercises = course.root() / "exercises/hunts";
-    const fs::path solutions = course.root() / "solutions/hunts";
     file = exercises / "07_softmax.cu";
     claims = exercises / "07_softmax.claims";
     write_text(exercises / "hunts.json",
@@ -29,15 +28,19 @@ struct HuntFixture {
     write_text(file, kHunt);
     write_text(exercises / "start/07_softmax.cu", kHunt);
     write_text(exercises / "start/08_sum.cu", kHunt);
-    write_text(solutions / "07_softmax.cu", kMended);
-    write_text(solutions / "answers.json",
-               R"([{"name": "07_softmax", "kind": "race", "found_by": "race",
-                    "why": "Two threads meet.", "source": "a listing"}])");
+    write_answer(R"({"line": 4, "with": ["RIGHT"]})");
     Marks right = right_marks("softmax"), wrong = wrong_marks("softmax");
     course.set_check("hunts", "if grep -q RIGHT \"$2\"; then\n  cat '" +
                                   course.told("hunt-right", right).string() +
                                   "' >&3; exit 0\nelse\n  cat '" +
                                   course.told("hunt-wrong", wrong).string() + "' >&3; exit 1\nfi");
+  }
+  void write_answer(const std::string& mend) const {
+    write_text(
+        course.root() / "solutions/hunts/answers.json",
+        R"([{"name": "07_softmax", "kind": "race", "found_by": "race", "why": "Two threads meet.",
+                    "source": "a listing", "mend": [)" +
+            mend + "]}]");
   }
   json::Value record() const {
     return json::Value::parse(read_file(course.progress())).at("exercises").at("hunts/07_softmax");
@@ -118,8 +121,7 @@ TEST_CASE_METHOD(HuntFixture, "hunt: file and claim have one answer") {
 }
 
 TEST_CASE_METHOD(HuntFixture, "hunt: of a line that is missing both neighbours are right") {
-  write_text(course.root() / "solutions/hunts/07_softmax.cu",
-             "one\ntwo\nNEW\nthree\nWRONG\nfive\n");
+  write_answer(R"({"after": 2, "with": ["NEW"]})");
   write_text(file, kMended);
   for (const auto& [line, status] :
        {std::pair("1", 1), std::pair("2", 0), std::pair("3", 0), std::pair("4", 1)}) {

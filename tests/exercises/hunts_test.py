@@ -1,11 +1,10 @@
 """The bug hunts hold together: each hunt compiles and fails as its answer says, its mended form has nothing
-against it, and what lies between the two is a few lines.
+against it, and a few lines mend it.
 
 usage: hunts_test.py BUILD/tests/exercises [--sample] [--table FILE] [unittest's options]
 
 --sample tries only the first hunt of each kind, and the first that is found in each way. --table writes what became of each hunt to a JSON file, from which the pages' table is made."""
 import concurrent.futures
-import difflib
 import json
 import os
 import pathlib
@@ -14,11 +13,10 @@ import sys
 import unittest
 
 import course_test
-from programs import ROOT, program_of
+from programs import ROOT, mended, mends, program_of
 
 HUNTS = ROOT / "exercises" / "hunts"
 STARTS = HUNTS / "start"
-MENDED = ROOT / "solutions" / "hunts"
 MOST_LINES = 6  # taken out and put in
 LEAST_HUNTS = 24
 
@@ -27,31 +25,24 @@ sample = False
 results = {}
 
 
-def names(folder):
-    return sorted(p.stem for p in folder.glob("*.cu"))
-
-
 def told():
     return json.loads((HUNTS / "hunts.json").read_text())
 
 
 def answers():
     """By the hunt's name, in the order of the file."""
-    listed = json.loads((MENDED / "answers.json").read_text())
+    listed = json.loads((ROOT / "solutions/hunts/answers.json").read_text())
     return {answer.pop("name"): answer for answer in listed}
 
 
-def difference(name):
-    """The lines that the hunt has and its mended form has not, and the reverse."""
-    texts = [(folder / f"{name}.cu").read_text().splitlines() for folder in (STARTS, MENDED)]
-    lines = [line for line in difflib.ndiff(*texts) if line[:2] in ("- ", "+ ")]
-    return ([line[2:] for line in lines if line[0] == "-"],
-            [line[2:] for line in lines if line[0] == "+"])
+def changed(name):
+    """How many lines of the hunt its mended form has not, and the reverse, together."""
+    return sum(("line" in mend) + mend.get("last", mend.get("line", 0)) - mend.get("line", 0) + len(mend.get("with", []))
+               for mend in mends()[name])
 
 
 def check(name, form, contract):
-    folder = {"hunt": STARTS, "mended": MENDED}[form].relative_to(ROOT)
-    source = f"{folder}/{name}.cu"
+    source = {"hunt": f"exercises/hunts/start/{name}.cu", "mended": f"solutions/hunts/{name}.cu"}[form]
     return course_test.run_check(build / "../../exercises/check-hunts", program_of(build.parent.parent, source), source,
                                  ["--contract", contract])
 
@@ -93,8 +84,7 @@ class Hunts(unittest.TestCase):
     def test_folders_and_lists_name_the_same_hunts_and_there_are_enough(self):
         listed = [hunt["name"] for hunt in told()["hunts"]]
         self.assertGreaterEqual(len(listed), LEAST_HUNTS)
-        self.assertEqual(listed, names(STARTS))
-        self.assertEqual(listed, names(MENDED))
+        self.assertEqual(listed, sorted(p.stem for p in STARTS.glob("*.cu")))
         self.assertEqual(listed, list(answers()))
         self.assertEqual([name[:2] for name in listed], [f"{i + 1:02d}" for i in range(len(listed))])
 
@@ -111,17 +101,21 @@ class Hunts(unittest.TestCase):
             self.assertTrue(list(ROOT.glob(f"stages/{hunt['stage']}_*")), hunt["stage"])
             self.assertIn(hunt["level"], (1, 2, 3))
             self.assertRegex(hunt["symptom"], r"^[A-Z].{40,}\.$")
-            self.assertLessEqual(set(answer), {"kind", "found_by", "why", "source"})
+            self.assertLessEqual(set(answer), {"kind", "found_by", "why", "source", "mend"})
             self.assertRegex(answer["why"], r"^[A-Z].{60,}\.$")
         self.each(judge)
 
-    def test_a_hunt_and_its_mended_form_differ_in_a_few_lines(self):
-        def judge(name, _hunt, _answer):
-            gone, come = difference(name)
-            self.assertTrue(gone + come)
-            self.assertLessEqual(len(gone) + len(come), MOST_LINES, (gone, come))
-            # Where a line is to be put in, the hunt's neighbour of it is what can be named.
-            for text in ((folder / f"{name}.cu").read_text() for folder in (STARTS, MENDED)):
+    def test_a_hunt_is_mended_by_a_few_lines(self):
+        def judge(name, _hunt, answer):
+            begun, whole = (STARTS / f"{name}.cu").read_text(), mended(name)
+            self.assertIn(changed(name), range(1, MOST_LINES + 1))
+            for mend in answer["mend"]:  # each changes what it names
+                self.assertIn(mend.get("after", mend.get("line")), range(1, len(begun.splitlines())))
+                self.assertTrue("line" in mend or mend["with"])
+                if "line" in mend:
+                    first, last = mend["line"], mend.get("last", mend["line"])
+                    self.assertTrue(set(begun.splitlines()[first - 1:last]).isdisjoint(mend.get("with", [])))
+            for text in (begun, whole):
                 self.assertNotRegex(text, r"(?i)\b(todo|bug|wrong|fixme|mended)\b")
                 self.assertLessEqual(len(text.splitlines()), 65)
         self.each(judge)
@@ -159,7 +153,7 @@ def write_table(path):
              "failed": sorted(case for case, one in results[name, "hunt"]["cases"].items()
                               if one["outcome"] == "FAIL"),
              "findings": sorted(findings(results[name, "hunt"])),
-             "lines": sum(map(len, difference(name))),
+             "lines": changed(name),
              "points_mended": results[name, "mended"]["points"],
              "seconds": round(results[name, "hunt"]["seconds"], 2)}
             for name, answer in answers().items()]

@@ -13,7 +13,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "exercises"))
-from programs import source_of, text_of
+from programs import mended, source_of, text_of
 
 EXERCISE, FILE = "04_tile_and_halo", "tile_and_halo.cu"
 WRONG = text_of(source_of(EXERCISE, "wrong_small_tile"))
@@ -118,9 +118,9 @@ class Grades(unittest.TestCase):
         assignment = self.folder / "hunts.json"
         assignment.write_text(json.dumps({"exercises": [{"name": EXERCISE}],
                                           "hunts": [{"name": "03_pooling", "points": 10}]}))
-        mended = (ROOT / "solutions/hunts/03_pooling.cu").read_text()
+        fixed = mended("03_pooling")
         begun = (ROOT / "exercises/hunts/start/03_pooling.cu").read_text()
-        line = 1 + next(i for i, (a, b) in enumerate(zip(begun.splitlines(), mended.splitlines())) if a != b)
+        line = 1 + next(i for i, (a, b) in enumerate(zip(begun.splitlines(), fixed.splitlines())) if a != b)
         right = f"{line} start\n"
 
         def graded(name, text, claims=None):
@@ -130,11 +130,11 @@ class Grades(unittest.TestCase):
             if claims is not None:
                 (folder / "03_pooling.claims").write_text(claims)
             return json_grade(folder.parent, "--assignment", assignment)["exercises"][1]
-        found = graded("found", mended, right)
+        found = graded("found", fixed, right)
         self.assertEqual((found["name"], found["points"], found["most"]), ("hunts/03_pooling", 10, 10))
-        self.assertEqual(graded("guessed", mended, "1 race\n2 type\n" + right)["points"], 8)
-        for name, text, claims in (("no_claim", mended, None), ("wrong_kind", mended, f"{line} type\n"),
-                                   ("wrong_line", mended, f"{line + 9} start\n"), ("not_mended", begun, right)):
+        self.assertEqual(graded("guessed", fixed, "1 race\n2 type\n" + right)["points"], 8)
+        for name, text, claims in (("no_claim", fixed, None), ("wrong_kind", fixed, f"{line} type\n"),
+                                   ("wrong_line", fixed, f"{line + 9} start\n"), ("not_mended", begun, right)):
             with self.subTest(name):
                 hunt = graded(name, text, claims)
                 self.assertEqual(hunt["points"], 0)

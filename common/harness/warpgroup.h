@@ -2,6 +2,7 @@
 // code that is compiled for compute capability 9.0a.
 #pragma once
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -30,6 +31,18 @@ __device__ __forceinline__ void wait_for_phase(std::uint64_t* barrier, int parit
 __device__ __forceinline__ void arrive(std::uint64_t* barrier) {
   cuda::ptx::mbarrier_arrive(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared,
                              barrier);
+}
+// The same for a barrier that blocks of a cluster arrive at: their writes are there, and reads are done.
+__device__ __forceinline__ void wait_for_phase_of_cluster(std::uint64_t* barrier, int parity) {
+  while (!cuda::ptx::mbarrier_try_wait_parity(cuda::ptx::sem_acquire, cuda::ptx::scope_cluster,
+                                              barrier, parity)) {
+  }
+}
+// At the one that a block of the cluster has where this one has `barrier`.
+__device__ __forceinline__ void arrive_in_cluster(std::uint64_t* barrier, int block) {
+  cuda::ptx::mbarrier_arrive(
+      cuda::ptx::sem_release, cuda::ptx::scope_cluster, cuda::ptx::space_cluster,
+      cooperative_groups::cluster_group::map_shared_rank(barrier, block));
 }
 // Arrives once the thread's asynchronous copies so far are there.
 __device__ __forceinline__ void arrive_when_copied(std::uint64_t* barrier) {

@@ -19,7 +19,20 @@ TEST_CASE("warpgroup: tiles follow from the layer") {
   CHECK(planned("14-128-1-96-480").tile.filters == 96);
   CHECK(planned("56-128-1-64-64").tile.filters == 64);
   CHECK(planned("14-128-1-32-512").tile.filters == 32);
-  CHECK(planned("7-8-1-2048-512").tile.filters == 64);
+  CHECK(planned("7-8-1-128-32").tile.filters == 32);
+}
+
+TEST_CASE("warpgroup: two blocks have half of each sum where turns of blocks come out uneven") {
+  // 196 tiles on 132 SMs: two turns, or three of half as long. Where turns are many a part is nothing gained.
+  const WarpgroupPlan pairs = planned("7-128-3-384-192");
+  CHECK(pairs.tiles.count == 196);
+  CHECK(pairs.tile.parts == 2);
+  CHECK(pairs.blocks == 132);
+  CHECK(turns_of(pairs) == 3);
+  CHECK(planned("14-128-1-1024-256").tile.parts == 1);
+  CHECK(planned("7-8-1-2048-512").tile.parts == 2);
+  CHECK(exact_warpgroup(conv::parse_label("14-1-1-32-32"), {32, 2}, kH200).refusal ==
+        "its sums are of one piece, and have no two parts");
 }
 
 TEST_CASE("warpgroup: each tile of outputs has all groups of filters, a block every so manieth") {

@@ -4,8 +4,12 @@
 //   two multiply    wait for copied[place],   multiply what is there,   arrive at used[place]
 //                   wait for stored,          leave a tile's sums,      arrive at summed
 //   storing         waits for summed,         stores them,              arrives at stored
+//
+// Two blocks that have a part of each sum are a cluster: each stores half of the filters, adding what the other has left
+// on chip, so both arrive at the barriers of both.
 #pragma once
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include "common/convolve/warpgroup/pixels.cuh"
@@ -44,6 +48,29 @@ struct Turn {
 
 __device__ inline int pieces_of(const LayerNumbers& layer) {
   return layer.R * layer.S * ((layer.C - 1) / kWarpgroupChannels + 1);
+}
+
+// Which of its cluster's blocks, one or two, this one is.
+struct Part {
+  int own, count;
+  __device__ Part()
+      : own(cooperative_groups::cluster_group::block_rank()),
+        count(cooperative_groups::cluster_group::num_blocks()) {}
+  // Where its share of so many begins, and the next one's.
+  __device__ int begin(int all) const { return all * own >> (count - 1); }
+  __device__ int end(int all) const { return all * (own + 1) >> (count - 1); }
+  // A cluster has every so manieth tile, beginning with this one.
+  __device__ int first_tile() const { return blockIdx.x >> (count - 1); }
+  __device__ int clusters() const { return gridDim.x >> (count - 1); }
+};
+
+// At a barrier of each block of the cluster: what was done before is there for those who wait.
+__device__ inline void arrive_at_all(std::uint64_t* barrier, const Part& part) {
+  if (part.count == 1) return arrive(barrier);
+  for (int block = 0; block < part.count; ++block) arrive_in_cluster(barrier, block);
+}
+__device__ inline void wait_for_all(std::uint64_t* barrier, int parity, const Part& part) {
+  part.count == 1 ? wait_for_phase(barrier, parity) : wait_for_phase_of_cluster(barrier, parity);
 }
 
 }  // namespace halo::convolve

@@ -8,15 +8,19 @@ namespace halo::convolve {
 // One warpgroup copies pieces of both factors: filters in one run, by the copy engine.
 template <int kFilters, class Pixels>
 __device__ void copy_pieces(Shared<kFilters>& shared, Pixels pixels, const float* packed,
-                            const LayerNumbers& layer, const WarpgroupTiles& tiles, int thread) {
+                            const LayerNumbers& layer, const WarpgroupTiles& tiles,
+                            const Part& part, int thread) {
   namespace ptx = cuda::ptx;
   constexpr int kFloats = Shared<kFilters>::kFilterFloats, kBytes = kFloats * sizeof(float);
-  const int pieces = pieces_of(layer);
+  const int pieces = pieces_of(layer), begin = part.begin(pieces), end = part.end(pieces);
+  const int taps = layer.R * layer.S, tap = begin % taps;
   Turn<Shared<kFilters>::kStages> turn;
-  for (int tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
-    const float* filters = packed + static_cast<long long>(tile % tiles.groups) * pieces * kFloats;
+  for (int tile = part.first_tile(); tile < tiles.count; tile += part.clusters()) {
+    const float* filters =
+        packed + (static_cast<long long>(tile % tiles.groups) * pieces + begin) * kFloats;
     pixels.begin_tile(tile / tiles.groups * kWarpgroupPixels);
-    for (int piece = 0, c = 0, r = 0, s = 0; piece < pieces; ++piece) {
+    int c = begin / taps * kWarpgroupChannels, r = tap / layer.S, s = tap % layer.S;
+    for (int piece = begin; piece < end; ++piece) {
       pixels.find(c, r, s);  // while the place is still in use
       std::uint64_t* const copied = &shared.copied[turn.place];
       wait_for_phase(&shared.used[turn.place], turn.parity ^ 1);

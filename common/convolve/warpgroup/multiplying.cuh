@@ -13,14 +13,14 @@ namespace halo::convolve {
 // there is nothing large that they could be cut off at.
 template <class Pixels, int kFilters>
 __device__ void multiply_pieces(Shared<kFilters>& shared, const LayerNumbers& layer,
-                                const WarpgroupTiles& tiles, int thread) {
+                                const WarpgroupTiles& tiles, const Part& part, int thread) {
   constexpr int kSums = kFilters / 2;
-  const int pieces = pieces_of(layer);
+  const int pieces = part.end(pieces_of(layer)) - part.begin(pieces_of(layer));
   const int lane = thread % kWarpSize, g = lane / 4, t = lane % 4;
   const int first_pixel = thread / kWarpSize * 16 + g;
   Turn<Shared<kFilters>::kStages> turn;
   int parity = 1;  // of the tile whose sums were stored
-  for (int tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
+  for (int tile = part.first_tile(); tile < tiles.count; tile += part.clusters()) {
     const int tile_pixel = tile / tiles.groups * kWarpgroupPixels;
     const int column[] = {Pixels::column(layer, tiles.map, tile_pixel, first_pixel, t),
                           Pixels::column(layer, tiles.map, tile_pixel, first_pixel + 8, t)};
@@ -70,14 +70,14 @@ __device__ void multiply_pieces(Shared<kFilters>& shared, const LayerNumbers& la
     }
     end_products();
 
-    wait_for_phase(&shared.stored, parity);
+    wait_for_all(&shared.stored, parity, part);
     parity ^= 1;
 #pragma unroll
     for (int i = 0; i < kSums; ++i) {
       shared.sums[i / 4 * 8 + 2 * t + i % 2][first_pixel + i / 2 % 2 * 8] = sums[i];
     }
     __syncwarp();
-    if (lane == 0) arrive(&shared.summed);
+    if (lane == 0) arrive_at_all(&shared.summed, part);
   }
 }
 

@@ -35,7 +35,9 @@ bool is_in_runs(const ConvLayer& layer) {
 // Of a turn, in pieces of 128 filters; fitted to times on an H200 of layers with 128 images.
 double time_of_turn(const WarpgroupPlan& plan) {
   const double share = plan.tile.filters / 128.0;
-  return static_cast<double>(plan.pieces) * (0.5 + 0.5 * share) + 1.2 * share;
+  const int parts = plan.tile.parts;
+  return static_cast<double>(quotient_up(plan.pieces, parts)) * (0.5 + 0.5 * share) + 1.2 * share +
+         (parts > 1 ? 1 : 0);
 }
 
 // The runs of a tile's pixels, as the kernel lays them out on chip.
@@ -138,7 +140,7 @@ void add_products(Tally& tally, const WarpgroupPlan& plan,
                                  return lane % 4 * 2 * kWarpgroupSumRow + warp * 16 + more +
                                         lane / 4;
                                }),
-                         groups * (filters / 4));
+                         groups * (filters / 4) * plan.tile.parts);
     }
   }
   const std::int64_t products = groups * plan.pieces * kMultiplyingWarps * kSteps * kProducts;
@@ -148,11 +150,15 @@ void add_products(Tally& tally, const WarpgroupPlan& plan,
 }
 
 // Rows of sums that the warps which store them read: each so many at a time, whether there are as many or not.
-std::int64_t rows_read(const ConvLayer& layer, const WarpgroupPlan& plan, int ahead) {
-  std::int64_t rows = 0;
+Times rows_read(const ConvLayer& layer, const WarpgroupPlan& plan, int ahead) {
+  Times rows(0);
+  const int share = plan.tile.filters / plan.tile.parts;
   for (const Cells group : Cells{0, layer.K()}.pieces(plan.tile.filters)) {
-    for (int warp = 0; warp < kWarps; ++warp) {
-      rows += Cells{warp, group.size()}.pieces(ahead * kWarps).count() * ahead;
+    for (const Cells part : Cells{0, group.size()}.pieces(share)) {
+      for (int warp = 0; warp < kWarps; ++warp) {
+        rows.add(warp * kWarpgroupSumRow,
+                 part.shifted(warp).within(part).pieces(ahead * kWarps).count() * ahead);
+      }
     }
   }
   return rows;
@@ -162,8 +168,10 @@ void add_stores(Tally& tally, const ConvLayer& layer, const WarpgroupPlan& plan,
   const std::int64_t map = map_of(layer);
   const int at_once = map % kQuad == 0 ? kQuad : 1;
   const Cells row{0, kWarpgroupPixels};
-  tally.shared_load(at_once == kQuad ? quads(row) : Run(row),
-                    rows_read(layer, plan, at_once == kQuad ? 4 : 2));
+  const Run sums = at_once == kQuad ? quads(row) : Run(row);
+  const Times rows = rows_read(layer, plan, at_once == kQuad ? 4 : 2);
+  tally.shared_load(sums, rows);
+  if (plan.tile.parts > 1) tally.dshared_load(sums, rows);
   for (const Cells warp : outputs.pieces(kWarpSize * at_once)) {
     Lanes stored(at_once);
     int lane = 0;
@@ -177,12 +185,14 @@ void add_stores(Tally& tally, const ConvLayer& layer, const WarpgroupPlan& plan,
 }  // namespace
 
 const std::vector<WarpgroupTile>& warpgroup_tiles() {
-  static const std::vector<WarpgroupTile> tiles = {{128}, {96}, {64}, {32}};
+  static const std::vector<WarpgroupTile> tiles = {{128}, {96}, {64}, {32},
+                                                   {128, 2}, {96, 2}, {64, 2}, {32, 2}};
   return tiles;
 }
 
 std::string name_of(const WarpgroupTile& tile) {
-  return "warpgroup_" + std::to_string(tile.filters);
+  return "warpgroup_" + std::to_string(tile.filters) +
+         (tile.parts > 1 ? "_p" + std::to_string(tile.parts) : "");
 }
 
 WarpgroupPlan exact_warpgroup(const ConvLayer& layer, const WarpgroupTile& tile,
@@ -209,15 +219,20 @@ WarpgroupPlan exact_warpgroup(const ConvLayer& layer, const WarpgroupTile& tile,
                    std::to_string(conv::kMaxElements) + ")";
     return plan;
   }
+  if (plan.pieces < tile.parts) {
+    plan.refusal = "its sums are of one piece, and have no two parts";
+    return plan;
+  }
   plan.tile = tile;
   plan.in_runs = is_in_runs(layer);
   plan.tiles = {static_cast<int>(tiles), static_cast<int>(groups), static_cast<int>(map_of(layer))};
-  plan.blocks = static_cast<int>(std::min<std::int64_t>(tiles, std::max(gpu.sms, 1)));
+  plan.blocks = tile.parts * static_cast<int>(std::min<std::int64_t>(
+                                 tiles, std::max(gpu.sms / tile.parts, 1)));
   return plan;
 }
 
 std::int64_t turns_of(const WarpgroupPlan& plan) {
-  return quotient_up(plan.tiles.count, plan.blocks);
+  return quotient_up(plan.tiles.count, plan.blocks / plan.tile.parts);
 }
 
 WarpgroupPlan plan_warpgroup(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
@@ -242,7 +257,7 @@ WarpgroupPlan plan_warpgroup(const ConvLayer& layer, const gpus::GpuLimits& gpu)
 Cost warpgroup_cost(const ConvLayer& layer, const WarpgroupPlan& plan) {
   Tally tally;
   tally.launch(plan.blocks, kWarpgroupThreads, plan.tile.shared_bytes());
-  tally.barriers(plan.blocks);
+  tally.barriers(plan.blocks * (plan.tile.parts > 1 ? 2 : 1));  // a cluster's at the end, too
   tally.bulk_load(plan.tile.filter_floats() * 4, plan.tiles.count * plan.pieces);
   const std::int64_t groups = plan.tiles.groups.value;
   for (const Cells outputs : Cells{0, layer.N() * map_of(layer)}.pieces(kWarpgroupPixels)) {

@@ -12,7 +12,7 @@
 
 namespace halo::convolve {
 
-/// The kernel's tiles. Each is a contender, warpgroup_FILTERS (name_of).
+/// The kernel's tiles. Each is a contender, warpgroup_FILTERS, or warpgroup_FILTERS_p2 with two parts (name_of).
 const std::vector<WarpgroupTile>& warpgroup_tiles();
 std::string name_of(const WarpgroupTile& tile);
 
@@ -21,7 +21,7 @@ struct WarpgroupPlan {
   WarpgroupTile tile{};
   bool in_runs = false;  // pixels are copied
   WarpgroupTiles tiles;
-  int blocks = 0;           // each has every blocks-th tile
+  int blocks = 0;           // in clusters of as many as a sum has parts, each with every so manieth tile
   std::int64_t pieces = 0;  // of the sum of one output
   std::int64_t packed_floats = 0;
 };
@@ -30,11 +30,11 @@ struct WarpgroupPlan {
 WarpgroupPlan plan_warpgroup(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 
 /// With this tile, one of warpgroup_tiles. Refused on GPUs without wgmma, and where the packed filters or the tiles
-/// would be too many for an int.
+/// would be too many for an int; in parts, where there are fewer pieces.
 WarpgroupPlan exact_warpgroup(const conv::ConvLayer& layer, const WarpgroupTile& tile,
                               const gpus::GpuLimits& gpu);
 
-/// Of a plan: the tiles of a block, one after the other.
+/// Of a plan: the tiles of a block or cluster, one after the other.
 std::int64_t turns_of(const WarpgroupPlan& plan);
 
 /// What the kernel must cost so, its filters packed before; and what a bias costs more.

@@ -7,19 +7,28 @@
 
 namespace halo::convolve {
 
+__device__ inline void add_to(float& sum, float other) { sum += other; }
+__device__ inline void add_to(float4& sum, const float4& other) {
+  sum.x += other.x, sum.y += other.y, sum.z += other.z, sum.w += other.w;
+}
+
 // One warpgroup stores sums: a warp has whole rows, of a filter's 128 outputs; a lane neighbours, four where those of a
 // map are whole quads.
 template <int kAtOnce, bool kFinishes, int kFilters>
 __device__ void store_sums(Shared<kFilters>& shared, float* output, const float* bias, bool relu,
-                           const LayerNumbers& layer, const WarpgroupTiles& tiles, int thread) {
+                           const LayerNumbers& layer, const WarpgroupTiles& tiles,
+                           const Part& part, int thread) {
   using Sums = std::conditional_t<kAtOnce == 4, float4, float>;
   constexpr int kOwn = kWarpgroupPixels / kWarpSize / kAtOnce;
   constexpr int kAhead = kAtOnce == 4 ? 4 : 2;  // rows whose sums are read before one is stored
   const int lane = thread % kWarpSize;
   const unsigned map = tiles.map.value;
+  const auto* const of_other =
+      cooperative_groups::cluster_group::map_shared_rank(shared.sums, part.count - 1 - part.own);
   int parity = 0;
-  for (int tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
-    const int first = tile % tiles.groups * kFilters, rows = min(kFilters, layer.K - first);
+  for (int tile = part.first_tile(); tile < tiles.count; tile += part.clusters()) {
+    const int first = tile % tiles.groups * kFilters;
+    const int rows = min(part.end(kFilters), layer.K - first);
     unsigned at[kOwn];  // cells of the output, in the first row
     bool exists[kOwn];
 #pragma unroll
@@ -28,9 +37,9 @@ __device__ void store_sums(Shared<kFilters>& shared, float* output, const float*
       exists[i] = m < layer.N * tiles.map.value;
       at[i] = (m / tiles.map * layer.K + first) * map + m % tiles.map;
     }
-    wait_for_phase(&shared.summed, parity);
+    wait_for_all(&shared.summed, parity, part);
     parity ^= 1;
-    for (int k = thread / kWarpSize; k < rows; k += kAhead * kWarps) {
+    for (int k = part.begin(kFilters) + thread / kWarpSize; k < rows; k += kAhead * kWarps) {
       Sums sums[kAhead][kOwn];
 #pragma unroll
       for (int i = 0; i < kAhead * kOwn; ++i) {
@@ -38,6 +47,14 @@ __device__ void store_sums(Shared<kFilters>& shared, float* output, const float*
         sums[i / kOwn][i % kOwn] = reinterpret_cast<const Sums*>(from)[i % kOwn * kWarpSize + lane];
       }
       asm volatile("" ::: "memory");  // else nvcc reads each where it is stored
+      if (part.count > 1) {
+#pragma unroll
+        for (int i = 0; i < kAhead * kOwn; ++i) {
+          const float* const from = of_other[k + i / kOwn * kWarps];
+          add_to(sums[i / kOwn][i % kOwn],
+                 reinterpret_cast<const Sums*>(from)[i % kOwn * kWarpSize + lane]);
+        }
+      }
 #pragma unroll
       for (int j = 0; j < kAhead; ++j) {
         const int own = k + j * kWarps;
@@ -58,7 +75,7 @@ __device__ void store_sums(Shared<kFilters>& shared, float* output, const float*
       }
     }
     __syncwarp();
-    if (lane == 0) arrive(&shared.stored);
+    if (lane == 0) arrive_at_all(&shared.stored, part);
   }
 }
 

@@ -23,7 +23,8 @@ static_assert(kWarpgroupPixels + kWarpgroupRuns * 6 <= kWarpgroupPixelRow);
 constexpr int most_runs(int map) { return (kWarpgroupPixels - 2) / map + 2; }
 
 struct WarpgroupTile {
-  int filters;  // 32, 64, 96 or 128
+  int filters;    // 32, 64, 96 or 128
+  int parts = 1;  // of a sum's pieces, 1 or 2: those of a tile go to so many blocks, a cluster
 
   // Floats on chip of a piece: its filters in two parts, and its pixels.
   constexpr int filter_floats() const { return 2 * filters * kWarpgroupChannels; }

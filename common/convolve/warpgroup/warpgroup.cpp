@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "common/conv/quotient.hpp"
 #include "common/convolve/planned.hpp"
 #include "common/convolve/warpgroup/plan.hpp"
 
@@ -52,7 +53,7 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
       return std::to_string(plan.tiles.count) + " tiles of " + std::to_string(plan.tile.filters) +
              " filters x " + std::to_string(kWarpgroupPixels) + " outputs, pixels copied " +
              (plan.in_runs ? "in quads" : "one by one") + "; " + std::to_string(plan.blocks) +
-             (plan.blocks == 1 ? " block" : " blocks");
+             (plan.blocks == 1 ? " block" : " blocks") + (plan.tile.parts > 1 ? ", in pairs" : "");
     };
   });
   return variant;
@@ -68,7 +69,8 @@ Conv2dVariant warpgroup() {
 std::vector<Conv2dVariant> warpgroup_of_each_tile() {
   std::vector<Conv2dVariant> all;
   for (const WarpgroupTile& tile : warpgroup_tiles()) {
-    all.push_back(variant_of(name_of(tile), "the same with so many filters per tile", {tile},
+    const std::string parts = tile.parts > 1 ? ", its sum over two blocks" : "";
+    all.push_back(variant_of(name_of(tile), "the same with so many filters per tile" + parts, {tile},
                              [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
                                return exact_warpgroup(layer, tile, gpu);
                              }));
@@ -88,7 +90,9 @@ std::vector<Contender> warpgroup_contenders() {
         LaunchWork work;
         work.blocks = plan.blocks;
         // With one more for a tile's sums.
-        work.steps = static_cast<double>(turns_of(plan) * (plan.pieces + 1));
+        work.steps =
+            static_cast<double>(turns_of(plan) * (quotient_up(plan.pieces, tile.parts) + 1));
+        work.cluster = tile.parts;
         work.megabytes =
             4e-6 * (static_cast<double>(plan.tiles.count) * static_cast<double>(plan.pieces) *
                         (tile.filter_floats() + kWarpgroupChannels * kWarpgroupPixels) +

@@ -7,7 +7,8 @@
 //            the four products are added. Here they are wgmma's, of which a warpgroup has [64 outputs][filters] under
 //            way while it prepares the next. Each warpgroup of a block has a task of its own: one copies pieces of the
 //            factors to shared memory, two multiply them, one stores their sums while they are at the next tile. Blocks
-//            are persistent: as many as the SMs hold, each with several tiles.
+//            are persistent: as many as the SMs hold, each with several tiles. Where those come out uneven, two blocks
+//            that are a cluster share each tile's sums: half a tile more or less is what then is left over.
 // Must cost  the input once for each tile's filters, and for each tap; the filters, twice as many bytes as they were,
 //            once for each 128 outputs; each output written once, in whole rows.
 #include <cuda_runtime.h>
@@ -16,6 +17,7 @@
 #include "common/convolve/warpgroup/copying.cuh"
 #include "common/convolve/warpgroup/multiplying.cuh"
 #include "common/convolve/warpgroup/storing.cuh"
+#include "common/harness/overlap.h"
 
 namespace halo::convolve {
 
@@ -38,30 +40,35 @@ __global__ void __launch_bounds__(kWarpgroupThreads, 1)
     cuda::ptx::mbarrier_init(&shared.used[threadIdx.x], kMultiplying * kWarps);
     cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
   }
+  const Part part;
   if (threadIdx.x == 0) {
-    cuda::ptx::mbarrier_init(&shared.summed, kMultiplying * kWarps);
-    cuda::ptx::mbarrier_init(&shared.stored, kWarps);
+    cuda::ptx::mbarrier_init(&shared.summed, part.count * kMultiplying * kWarps);
+    cuda::ptx::mbarrier_init(&shared.stored, part.count * kWarps);
+    cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
   }
-  __syncthreads();
+  part.count == 1 ? __syncthreads() : cooperative_groups::cluster_group::sync();
   const int task = threadIdx.x / kWarpgroup, thread = threadIdx.x % kWarpgroup;
   if (task < kMultiplying) {
     take_registers<208>();
-    multiply_pieces<Pixels>(shared, layer, tiles, threadIdx.x);
+    multiply_pieces<Pixels>(shared, layer, tiles, part, threadIdx.x);
   } else if (task == kMultiplying) {
     give_up_registers<48>();
-    copy_pieces(shared, Pixels(input, layer, tiles.map, thread), packed, layer, tiles, thread);
+    copy_pieces(shared, Pixels(input, layer, tiles.map, thread), packed, layer, tiles, part,
+                thread);
   } else {
     give_up_registers<48>();
     const auto store = [&](auto at_once) {
       constexpr int kAtOnce = decltype(at_once)::value;
       if (bias != nullptr || relu) {
-        store_sums<kAtOnce, true>(shared, output, bias, relu, layer, tiles, thread);
+        store_sums<kAtOnce, true>(shared, output, bias, relu, layer, tiles, part, thread);
       } else {
-        store_sums<kAtOnce, false>(shared, output, bias, relu, layer, tiles, thread);
+        store_sums<kAtOnce, false>(shared, output, bias, relu, layer, tiles, part, thread);
       }
     };
     tiles.map.value % 4 == 0 ? store(Number<4>()) : store(Number<1>());
   }
+  // Nobody's shared memory goes while the other block reads it or arrives there.
+  if (part.count > 1) cooperative_groups::cluster_group::sync();
 }
 
 }  // namespace
@@ -78,9 +85,9 @@ int warpgroup(const LayerCall& call, const WarpgroupTile& tile, bool in_runs,
   const cudaError_t status =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return status;
-  kernel<<<blocks, kWarpgroupThreads, bytes, static_cast<cudaStream_t>(call.stream)>>>(
-      call.input, call.packed, call.output, call.bias, call.relu, call.layer, tiles);
-  return cudaGetLastError();
+  return launch_clusters(dim3(tile.parts), false, kernel, dim3(blocks), dim3(kWarpgroupThreads),
+                         bytes, static_cast<cudaStream_t>(call.stream), call.input, call.packed,
+                         call.output, call.bias, call.relu, call.layer, tiles);
 }
 
 }  // namespace halo::convolve

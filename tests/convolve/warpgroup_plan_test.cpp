@@ -42,18 +42,29 @@ TEST_CASE("warpgroup: each tile of outputs has all groups of filters, a block ev
   CHECK(plan.tiles.count == 196 * 8);
   CHECK(plan.blocks == 132);
   CHECK(turns_of(plan) == 12);
-  CHECK(plan.pieces == 8);
+  CHECK(plan.tiles.pieces == 8);
   CHECK(plan.packed_floats == 2 * 1024 * 256);
   CHECK(planned("9-1-1-8-8").blocks == 1);
 }
 
 TEST_CASE("warpgroup: pixels are copied in quads where those of an image are a run") {
-  CHECK(planned("14-1-1-32-32").in_runs);
-  CHECK(planned("7-3-1-32-32").in_runs);
-  CHECK_FALSE(planned("5-3-1-32-32").in_runs);  // a tile has outputs of up to seven images
-  CHECK_FALSE(planned("7-3-1-32-3").in_runs);   // 441 cells: the last are no quad
-  CHECK_FALSE(planned("14-1-3-32-32").in_runs);
-  CHECK_FALSE(planned("14-1-1-32-32-s2").in_runs);
+  const auto in_runs = [](const char* label) {
+    return planned(label).pixels_by == WarpgroupPixelsBy::quads;
+  };
+  CHECK(in_runs("14-1-1-32-32"));
+  CHECK(in_runs("7-3-1-32-32"));
+  CHECK_FALSE(in_runs("5-3-1-32-32"));  // a tile has outputs of up to seven images
+  CHECK_FALSE(in_runs("7-3-1-32-3"));   // 441 cells: the last are no quad
+  CHECK_FALSE(in_runs("14-1-3-32-32"));
+  CHECK_FALSE(in_runs("14-1-1-32-32-s2"));
+}
+
+TEST_CASE("warpgroup: a piece has two taps of 16 channels where that leaves fewer zeros") {
+  CHECK(planned("55-1-3-64-16").pixels_by == WarpgroupPixelsBy::halves);
+  CHECK(planned("55-1-3-64-16").tiles.pieces == 5);   // 9 taps
+  CHECK(planned("7-1-5-128-48").tiles.pieces == 38);  // 25 taps in three chunks
+  CHECK(planned("55-1-3-64-17").pixels_by == WarpgroupPixelsBy::one);
+  CHECK(planned("55-1-3-64-17").tiles.pieces == 9);
 }
 
 TEST_CASE("warpgroup: it runs where wgmma does, and where a block's pieces fit") {

@@ -46,10 +46,6 @@ struct Turn {
   }
 };
 
-__device__ inline int pieces_of(const LayerNumbers& layer) {
-  return layer.R * layer.S * ((layer.C - 1) / kWarpgroupChannels + 1);
-}
-
 // Which of its cluster's blocks, one or two, this one is.
 struct Part {
   int own, count;

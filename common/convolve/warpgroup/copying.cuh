@@ -12,16 +12,22 @@ __device__ void copy_pieces(Shared<kFilters>& shared, Pixels pixels, const float
                             const Part& part, int thread) {
   namespace ptx = cuda::ptx;
   constexpr int kFloats = Shared<kFilters>::kFilterFloats, kBytes = kFloats * sizeof(float);
-  const int pieces = pieces_of(layer), begin = part.begin(pieces), end = part.end(pieces);
-  const int taps = layer.R * layer.S, tap = begin % taps;
+  constexpr int kChannels = Pixels::kChannels, kTogether = kWarpgroupChannels / kChannels;
+  const int begin = part.begin(tiles.pieces), end = part.end(tiles.pieces);
+  const int taps = layer.R * layer.S, tap = begin * kTogether % taps;
   Turn<Shared<kFilters>::kStages> turn;
   for (int tile = part.first_tile(); tile < tiles.count; tile += part.clusters()) {
     const float* filters =
-        packed + (static_cast<long long>(tile % tiles.groups) * pieces + begin) * kFloats;
+        packed + (static_cast<long long>(tile % tiles.groups) * tiles.pieces + begin) * kFloats;
     pixels.begin_tile(tile / tiles.groups * kWarpgroupPixels);
-    int c = begin / taps * kWarpgroupChannels, r = tap / layer.S, s = tap % layer.S;
+    int c = begin * kTogether / taps * kChannels, r = tap / layer.S, s = tap % layer.S;
     for (int piece = begin; piece < end; ++piece) {
-      pixels.find(c, r, s);  // while the place is still in use
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        pixels.find(i, c, r, s);  // while the place is still in use
+        if (++s == layer.S) s = 0, ++r;
+        if (r == layer.R) r = 0, c += kChannels;
+      }
       std::uint64_t* const copied = &shared.copied[turn.place];
       wait_for_phase(&shared.used[turn.place], turn.parity ^ 1);
       if (thread == 0) {
@@ -30,12 +36,10 @@ __device__ void copy_pieces(Shared<kFilters>& shared, Pixels pixels, const float
         ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, shared.filters[turn.place],
                            filters, kBytes, copied);
       }
-      pixels.copy(shared.pixels[turn.place], c);
+      pixels.copy(shared.pixels[turn.place]);
       arrive_when_copied(copied);
       turn.next();
       filters += kFloats;
-      if (++s == layer.S) s = 0, ++r;
-      if (r == layer.R) r = 0, c += kWarpgroupChannels;
     }
   }
   asm volatile("cp.async.wait_all;" ::: "memory");

@@ -15,7 +15,7 @@ template <class Pixels, int kFilters>
 __device__ void multiply_pieces(Shared<kFilters>& shared, const LayerNumbers& layer,
                                 const WarpgroupTiles& tiles, const Part& part, int thread) {
   constexpr int kSums = kFilters / 2;
-  const int pieces = part.end(pieces_of(layer)) - part.begin(pieces_of(layer));
+  const int pieces = part.end(tiles.pieces) - part.begin(tiles.pieces);
   const int lane = thread % kWarpSize, g = lane / 4, t = lane % 4;
   const int first_pixel = thread / kWarpSize * 16 + g;
   Turn<Shared<kFilters>::kStages> turn;

@@ -35,12 +35,14 @@ struct Run {
 
 // In runs: a warp copies every fourth row, a lane one quad of it, and where the runs have more than 32, some lanes two.
 struct RunPixels {
+  static constexpr int kChannels = channels_of(WarpgroupPixelsBy::quads);
   static constexpr int kEvery = 4;  // row, as many as there are warps
   static constexpr int kOwn = 2;    // quads
   const float* const input;
   const LayerNumbers& layer;
   const Divisor& map;
   const int row, lane;
+  int c = 0;       // the piece's first channel
   int from[kOwn];  // cells of the input for channel `row`, or -1
 
   __device__ RunPixels(const float* input, const LayerNumbers& layer, const Divisor& map,
@@ -70,8 +72,8 @@ struct RunPixels {
       }
     }
   }
-  __device__ void find(int, int, int) {}
-  __device__ void copy(PixelRow* pixels, int c) {
+  __device__ void find(int, int first_channel, int, int) { c = first_channel; }
+  __device__ void copy(PixelRow* pixels) {
     const unsigned channel = map.value;  // unsigned: its multiples are one instruction
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
@@ -99,15 +101,20 @@ struct RunPixels {
   }
 };
 
-// One by one: a thread copies one pixel, whose cell under each tap may be anywhere, of all channels.
+// One by one: a thread copies one pixel, whose cell under each tap may be anywhere, of all channels. A piece is of one tap
+// or of two.
+template <WarpgroupPixelsBy kBy>
 struct SinglePixels {
+  static constexpr int kChannels = channels_of(kBy);
+  static constexpr int kTogether = kWarpgroupChannels / kChannels;
   const float* const input;
   const LayerNumbers& layer;
   const Divisor& map;
   const int thread;
   int image, top, left;
-  const float* cell;  // of the piece's first channel
-  bool exists;
+  int first_channel[kTogether];
+  const float* cell[kTogether];  // of the first channel
+  bool exists[kTogether];
 
   __device__ SinglePixels(const float* input, const LayerNumbers& layer, const Divisor& map,
                           int thread)
@@ -122,24 +129,32 @@ struct SinglePixels {
     top = in_map / layer.Q * layer.stride_h - layer.padding_h;
     left = in_map % layer.Q * layer.stride_w - layer.padding_w;
   }
-  __device__ void find(int c, int r, int s) {
+  __device__ void find(int own, int c, int r, int s) {
     const int h = top + r, w = left + s;
-    exists = image < layer.N && h >= 0 && h < layer.H && w >= 0 && w < layer.W;
-    cell = exists ? input + (((image * layer.C + c) * layer.H + h) * layer.W + w) : input;
+    first_channel[own] = c;
+    exists[own] = image < layer.N && h >= 0 && h < layer.H && w >= 0 && w < layer.W;
+    cell[own] = exists[own] ? input + (((image * layer.C + c) * layer.H + h) * layer.W + w) : input;
   }
-  __device__ void copy(PixelRow* pixels, int c) {
-    const unsigned channel = layer.H * layer.W;
-    if (c + kWarpgroupChannels <= layer.C) {
+  __device__ void copy(PixelRow* pixels) {
 #pragma unroll
-      for (int i = 0; i < kWarpgroupChannels; ++i) {
-        copy_or_zero_async<4>(&pixels[i][thread], cell + std::uint64_t{channel} * i, exists);
+    for (int own = 0; own < kTogether; ++own) copy_tap(pixels + own * kChannels, own);
+  }
+  __device__ void copy_tap(PixelRow* pixels, int own) {
+    const unsigned channel = layer.H * layer.W;
+    const int c = first_channel[own];
+    if (c + kChannels <= layer.C) {
+#pragma unroll
+      for (int i = 0; i < kChannels; ++i) {
+        copy_or_zero_async<4>(&pixels[i][thread], cell[own] + std::uint64_t{channel} * i,
+                              exists[own]);
       }
       return;
     }
 #pragma unroll 1
-    for (int i = 0; i < kWarpgroupChannels; ++i) {
-      const bool is_there = exists && c + i < layer.C;
-      copy_or_zero_async<4>(&pixels[i][thread], is_there ? cell + i * channel : input, is_there);
+    for (int i = 0; i < kChannels; ++i) {
+      const bool is_there = exists[own] && c + i < layer.C;
+      copy_or_zero_async<4>(&pixels[i][thread], is_there ? cell[own] + i * channel : input,
+                            is_there);
     }
   }
 };

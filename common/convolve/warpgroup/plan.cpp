@@ -36,8 +36,8 @@ bool is_in_runs(const ConvLayer& layer) {
 double time_of_turn(const WarpgroupPlan& plan) {
   const double share = plan.tile.filters / 128.0;
   const int parts = plan.tile.parts;
-  return static_cast<double>(quotient_up(plan.pieces, parts)) * (0.5 + 0.5 * share) + 1.2 * share +
-         (parts > 1 ? 1 : 0);
+  return static_cast<double>(quotient_up(plan.tiles.pieces, parts)) * (0.5 + 0.5 * share) +
+         1.2 * share + (parts > 1 ? 1 : 0);
 }
 
 // The runs of a tile's pixels, as the kernel lays them out on chip.
@@ -134,7 +134,7 @@ void add_products(Tally& tally, const WarpgroupPlan& plan,
                                     static_cast<std::size_t>(warp * 16 + more + lane / 4);
                                 return lane % 4 * kWarpgroupPixelRow + columns[lane % 4][m];
                               }),
-                        groups * plan.pieces * kSteps * 2);
+                        groups * plan.tiles.pieces * kSteps * 2);
       tally.shared_store(lanes({0, kWarpSize},
                                [&](std::int64_t lane) {
                                  return lane % 4 * 2 * kWarpgroupSumRow + warp * 16 + more +
@@ -143,7 +143,7 @@ void add_products(Tally& tally, const WarpgroupPlan& plan,
                          groups * (filters / 4) * plan.tile.parts);
     }
   }
-  const std::int64_t products = groups * plan.pieces * kMultiplyingWarps * kSteps * kProducts;
+  const std::int64_t products = groups * plan.tiles.pieces * kMultiplyingWarps * kSteps * kProducts;
   tally.tensor(products);
   // A warpgroup's: eight cores of 16 bytes at a time, of which a filter has two.
   tally.wgmma_wavefronts(products / kWarps * filters * 2 / 8);
@@ -185,7 +185,7 @@ void add_stores(Tally& tally, const ConvLayer& layer, const WarpgroupPlan& plan,
 }  // namespace
 
 const std::vector<WarpgroupTile>& warpgroup_tiles() {
-  static const std::vector<WarpgroupTile> tiles = {{128}, {96}, {64}, {32},
+  static const std::vector<WarpgroupTile> tiles = {{128},    {96},    {64},    {32},
                                                    {128, 2}, {96, 2}, {64, 2}, {32, 2}};
   return tiles;
 }
@@ -210,8 +210,14 @@ WarpgroupPlan exact_warpgroup(const ConvLayer& layer, const WarpgroupTile& tile,
   }
   const std::int64_t groups = quotient_up(layer.K(), tile.filters);
   const std::int64_t tiles = quotient_up(layer.N() * map_of(layer), kWarpgroupPixels) * groups;
-  plan.pieces = std::int64_t{layer.R()} * layer.S() * quotient_up(layer.C(), kWarpgroupChannels);
-  plan.packed_floats = groups * plan.pieces * tile.filter_floats();
+  const std::int64_t taps = std::int64_t{layer.R()} * layer.S();
+  const std::int64_t whole = taps * quotient_up(layer.C(), kWarpgroupChannels);
+  const std::int64_t of_halves = quotient_up(taps * quotient_up(layer.C(), kWarpgroupHalf), 2);
+  plan.pixels_by = is_in_runs(layer)   ? WarpgroupPixelsBy::quads
+                   : of_halves < whole ? WarpgroupPixelsBy::halves
+                                       : WarpgroupPixelsBy::one;
+  const std::int64_t pieces = std::min(whole, of_halves);
+  plan.packed_floats = groups * pieces * tile.filter_floats();
   if (plan.packed_floats > conv::kMaxElements) {
     plan.refusal = "its filters in two parts, with pieces of " +
                    std::to_string(kWarpgroupChannels) + " channels, are " +
@@ -219,15 +225,15 @@ WarpgroupPlan exact_warpgroup(const ConvLayer& layer, const WarpgroupTile& tile,
                    std::to_string(conv::kMaxElements) + ")";
     return plan;
   }
-  if (plan.pieces < tile.parts) {
+  if (pieces < tile.parts) {
     plan.refusal = "its sums are of one piece, and have no two parts";
     return plan;
   }
   plan.tile = tile;
-  plan.in_runs = is_in_runs(layer);
-  plan.tiles = {static_cast<int>(tiles), static_cast<int>(groups), static_cast<int>(map_of(layer))};
-  plan.blocks = tile.parts * static_cast<int>(std::min<std::int64_t>(
-                                 tiles, std::max(gpu.sms / tile.parts, 1)));
+  plan.tiles = {static_cast<int>(tiles), static_cast<int>(pieces), static_cast<int>(groups),
+                static_cast<int>(map_of(layer))};
+  plan.blocks = tile.parts *
+                static_cast<int>(std::min<std::int64_t>(tiles, std::max(gpu.sms / tile.parts, 1)));
   return plan;
 }
 
@@ -258,14 +264,15 @@ Cost warpgroup_cost(const ConvLayer& layer, const WarpgroupPlan& plan) {
   Tally tally;
   tally.launch(plan.blocks, kWarpgroupThreads, plan.tile.shared_bytes());
   tally.barriers(plan.blocks * (plan.tile.parts > 1 ? 2 : 1));  // a cluster's at the end, too
-  tally.bulk_load(plan.tile.filter_floats() * 4, plan.tiles.count * plan.pieces);
+  tally.bulk_load(plan.tile.filter_floats() * 4,
+                  std::int64_t{plan.tiles.count} * plan.tiles.pieces);
   const std::int64_t groups = plan.tiles.groups.value;
   for (const Cells outputs : Cells{0, layer.N() * map_of(layer)}.pieces(kWarpgroupPixels)) {
     std::vector<std::int64_t> columns[kWarps];
-    if (plan.in_runs) {
-      add_runs(tally, layer, outputs, groups, plan.pieces, columns);
+    if (plan.pixels_by == WarpgroupPixelsBy::quads) {
+      add_runs(tally, layer, outputs, groups, plan.tiles.pieces, columns);
     } else {
-      add_singles(tally, layer, outputs, groups, plan.pieces, columns);
+      add_singles(tally, layer, outputs, groups, plan.tiles.pieces, columns);
     }
     add_products(tally, plan, columns);
     add_stores(tally, layer, plan, outputs);

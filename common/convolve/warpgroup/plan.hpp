@@ -19,10 +19,9 @@ std::string name_of(const WarpgroupTile& tile);
 struct WarpgroupPlan {
   std::string refusal;  // empty: it takes the layer
   WarpgroupTile tile{};
-  bool in_runs = false;  // pixels are copied
+  WarpgroupPixelsBy pixels_by = WarpgroupPixelsBy::one;
   WarpgroupTiles tiles;
-  int blocks = 0;           // in clusters of as many as a sum has parts, each with every so manieth tile
-  std::int64_t pieces = 0;  // of the sum of one output
+  int blocks = 0;  // in clusters of as many as a sum has parts, each with every so manieth tile
   std::int64_t packed_floats = 0;
 };
 
@@ -30,7 +29,7 @@ struct WarpgroupPlan {
 WarpgroupPlan plan_warpgroup(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 
 /// With this tile, one of warpgroup_tiles. Refused on GPUs without wgmma, and where the packed filters or the tiles
-/// would be too many for an int; in parts, where there are fewer pieces.
+/// would be too many for an int; two parts, where there are fewer pieces.
 WarpgroupPlan exact_warpgroup(const conv::ConvLayer& layer, const WarpgroupTile& tile,
                               const gpus::GpuLimits& gpu);
 

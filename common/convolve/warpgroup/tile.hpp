@@ -8,8 +8,10 @@ namespace halo::convolve {
 
 // Outputs of a tile, of all images, numbered through over n, p and q.
 constexpr int kWarpgroupPixels = 128;
-// A piece of the sum: one tap of so many channels. Of 48 channels half of the second piece is zeros.
+// A piece of the sum: so many products. They are of one tap and 32 channels; where that leaves fewer zeros, of two taps or
+// chunks of 16 channels each: 9 taps of 16 channels are 5 pieces.
 constexpr int kWarpgroupChannels = 32;
+constexpr int kWarpgroupHalf = kWarpgroupChannels / 2;
 // Of a block: two warpgroups multiply, one copies to shared memory, one stores.
 constexpr int kWarpgroupThreads = 4 * 128;
 // Floats on chip from one channel's pixels to the next one's, and from one filter's sums to the next one's: 24 and 4
@@ -39,10 +41,17 @@ struct WarpgroupTile {
   }
 };
 
+// How pixels are copied to a piece: quads of a run of pixels, for 1 x 1 filters, or one by one; those in halves of a piece.
+enum class WarpgroupPixelsBy { quads, one, halves };
+constexpr int channels_of(WarpgroupPixelsBy by) {
+  return by == WarpgroupPixelsBy::halves ? kWarpgroupHalf : kWarpgroupChannels;
+}
+
 // Of a layer: of outputs, each with all groups of filters. Those are neighbours, so that the second finds the pixels in
 // the L2 cache.
 struct WarpgroupTiles {
   int count = 0;
+  int pieces = 0;  // of the sum of one output
   Divisor groups = 1;
   Divisor map = 1;  // outputs of an image and a filter
 };

@@ -73,12 +73,14 @@ __global__ void __launch_bounds__(kWarpgroupThreads, 1)
 
 }  // namespace
 
-int warpgroup(const LayerCall& call, const WarpgroupTile& tile, bool in_runs,
+int warpgroup(const LayerCall& call, const WarpgroupTile& tile, WarpgroupPixelsBy by,
               const WarpgroupTiles& tiles, int blocks) {
   const auto kernel = dispatch<32, 64, 96, 128>(tile.filters, [&](auto filters) {
+    using By = WarpgroupPixelsBy;
     constexpr int kFilters = decltype(filters)::value;
-    return in_runs ? warpgroup_kernel<kFilters, RunPixels>
-                   : warpgroup_kernel<kFilters, SinglePixels>;
+    return by == By::quads ? warpgroup_kernel<kFilters, RunPixels>
+           : by == By::one ? warpgroup_kernel<kFilters, SinglePixels<By::one>>
+                           : warpgroup_kernel<kFilters, SinglePixels<By::halves>>;
   });
   if (kernel == nullptr) return cudaErrorInvalidConfiguration;
   const int bytes = tile.shared_bytes();

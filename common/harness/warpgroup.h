@@ -53,10 +53,10 @@ __device__ __forceinline__ void arrive_when_copied(std::uint64_t* barrier) {
 
 // A matrix [8 * n][8] of TF32 in shared memory, as wgmma takes its second factor: cores of 8 rows by 16 bytes,
 // each in one piece of 128 bytes; the two that are beside each other follow each other, and then come the next 8 rows.
-// 16-byte aligned.
+// 16-byte aligned. Of the address of shared memory the low 18 bits count: in a cluster higher ones name the block.
 __device__ __forceinline__ std::uint64_t shared_matrix(const void* first) {
   constexpr std::uint64_t kBeside = 128, kBelow = 256;
-  const std::uint64_t at = __cvta_generic_to_shared(first);
+  const std::uint64_t at = __cvta_generic_to_shared(first) & 0x3ffff;
   return at >> 4 | kBeside >> 4 << 16 | kBelow >> 4 << 32;
 }
 // The same for a matrix so many bytes behind.

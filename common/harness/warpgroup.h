@@ -40,9 +40,9 @@ __device__ __forceinline__ void wait_for_phase_of_cluster(std::uint64_t* barrier
 }
 // At the one that a block of the cluster has where this one has `barrier`.
 __device__ __forceinline__ void arrive_in_cluster(std::uint64_t* barrier, int block) {
-  cuda::ptx::mbarrier_arrive(
-      cuda::ptx::sem_release, cuda::ptx::scope_cluster, cuda::ptx::space_cluster,
-      cooperative_groups::cluster_group::map_shared_rank(barrier, block));
+  cuda::ptx::mbarrier_arrive(cuda::ptx::sem_release, cuda::ptx::scope_cluster,
+                             cuda::ptx::space_cluster,
+                             cooperative_groups::cluster_group::map_shared_rank(barrier, block));
 }
 // Arrives once the thread's asynchronous copies so far are there.
 __device__ __forceinline__ void arrive_when_copied(std::uint64_t* barrier) {
@@ -100,11 +100,12 @@ __device__ __forceinline__ void multiply_tf32_warpgroup(float (&sums)[kColumns /
   "+f"(sums[20]), "+f"(sums[21]), "+f"(sums[22]), "+f"(sums[23]), \
   "+f"(sums[24]), "+f"(sums[25]), "+f"(sums[26]), "+f"(sums[27]), \
   "+f"(sums[28]), "+f"(sums[29]), "+f"(sums[30]), "+f"(sums[31])
-#define HALO_NAMES_48 HALO_NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, " \
-  "%40, %41, %42, %43, %44, %45, %46, %47"
-#define HALO_SUMS_48 HALO_SUMS_32, \
+#define HALO_NAMES_40 HALO_NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define HALO_SUMS_40 HALO_SUMS_32, \
   "+f"(sums[32]), "+f"(sums[33]), "+f"(sums[34]), "+f"(sums[35]), \
-  "+f"(sums[36]), "+f"(sums[37]), "+f"(sums[38]), "+f"(sums[39]), \
+  "+f"(sums[36]), "+f"(sums[37]), "+f"(sums[38]), "+f"(sums[39])
+#define HALO_NAMES_48 HALO_NAMES_40 ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define HALO_SUMS_48 HALO_SUMS_40, \
   "+f"(sums[40]), "+f"(sums[41]), "+f"(sums[42]), "+f"(sums[43]), \
   "+f"(sums[44]), "+f"(sums[45]), "+f"(sums[46]), "+f"(sums[47])
 #define HALO_NAMES_64 HALO_NAMES_48 ", %48, %49, %50, %51, %52, %53, %54, %55, " \
@@ -127,6 +128,7 @@ __device__ __forceinline__ void multiply_tf32_warpgroup(float (&sums)[kColumns /
   }
 HALO_WGMMA(32, HALO_NAMES_16, HALO_SUMS_16, "%16", "%17, %18, %19, %20", "%21")
 HALO_WGMMA(64, HALO_NAMES_32, HALO_SUMS_32, "%32", "%33, %34, %35, %36", "%37")
+HALO_WGMMA(80, HALO_NAMES_40, HALO_SUMS_40, "%40", "%41, %42, %43, %44", "%45")
 HALO_WGMMA(96, HALO_NAMES_48, HALO_SUMS_48, "%48", "%49, %50, %51, %52", "%53")
 HALO_WGMMA(128, HALO_NAMES_64, HALO_SUMS_64, "%64", "%65, %66, %67, %68", "%69")
 #undef HALO_WGMMA
@@ -134,6 +136,8 @@ HALO_WGMMA(128, HALO_NAMES_64, HALO_SUMS_64, "%64", "%65, %66, %67, %68", "%69")
 #undef HALO_SUMS_16
 #undef HALO_NAMES_32
 #undef HALO_SUMS_32
+#undef HALO_NAMES_40
+#undef HALO_SUMS_40
 #undef HALO_NAMES_48
 #undef HALO_SUMS_48
 #undef HALO_NAMES_64

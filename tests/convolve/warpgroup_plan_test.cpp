@@ -31,7 +31,7 @@ TEST_CASE("warpgroup: two blocks have half of each sum where turns of blocks com
   CHECK(turns_of(pairs) == 3);
   CHECK(planned("14-128-1-1024-256").tile.parts == 1);
   CHECK(planned("7-8-1-2048-512").tile.parts == 2);
-  CHECK(exact_warpgroup(conv::parse_label("14-1-1-32-32"), {32, 2}, kH200).refusal ==
+  CHECK(exact_warpgroup(conv::parse_label("14-1-1-32-32"), {64, 2}, kH200).refusal ==
         "its sums are of one piece, and have no two parts");
 }
 

@@ -47,26 +47,31 @@ struct Turn {
 };
 
 // Which of its cluster's blocks, one or two, this one is.
+template <int kParts>
 struct Part {
-  int own, count;
-  __device__ Part()
-      : own(cooperative_groups::cluster_group::block_rank()),
-        count(cooperative_groups::cluster_group::num_blocks()) {}
+  int own = 0;
+  __device__ Part() {
+    if constexpr (kParts > 1) own = cooperative_groups::cluster_group::block_rank();
+  }
   // Where its share of so many begins, and the next one's.
-  __device__ int begin(int all) const { return all * own >> (count - 1); }
-  __device__ int end(int all) const { return all * (own + 1) >> (count - 1); }
+  __device__ int begin(int all) const { return all * own / kParts; }
+  __device__ int end(int all) const { return all * (own + 1) / kParts; }
   // A cluster has every so manieth tile, beginning with this one.
-  __device__ int first_tile() const { return blockIdx.x >> (count - 1); }
-  __device__ int clusters() const { return gridDim.x >> (count - 1); }
-};
+  __device__ static int first_tile() { return blockIdx.x / kParts; }
+  __device__ static int clusters() { return gridDim.x / kParts; }
 
-// At a barrier of each block of the cluster: what was done before is there for those who wait.
-__device__ inline void arrive_at_all(std::uint64_t* barrier, const Part& part) {
-  if (part.count == 1) return arrive(barrier);
-  for (int block = 0; block < part.count; ++block) arrive_in_cluster(barrier, block);
-}
-__device__ inline void wait_for_all(std::uint64_t* barrier, int parity, const Part& part) {
-  part.count == 1 ? wait_for_phase(barrier, parity) : wait_for_phase_of_cluster(barrier, parity);
-}
+  // At a barrier of each block of the cluster, and for those who do so at the own one.
+  __device__ static void arrive_at_all(std::uint64_t* barrier) {
+    if constexpr (kParts == 1) {
+      arrive(barrier);
+    } else {
+#pragma unroll
+      for (int block = 0; block < kParts; ++block) arrive_in_cluster(barrier, block);
+    }
+  }
+  __device__ static void wait_for_all(std::uint64_t* barrier, int parity) {
+    kParts == 1 ? wait_for_phase(barrier, parity) : wait_for_phase_of_cluster(barrier, parity);
+  }
+};
 
 }  // namespace halo::convolve

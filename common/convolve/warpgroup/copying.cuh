@@ -6,21 +6,23 @@
 namespace halo::convolve {
 
 // One warpgroup copies pieces of both factors: filters in one run, by the copy engine.
-template <int kFilters, class Pixels>
+template <int kFilters, int kParts, class Pixels>
 __device__ void copy_pieces(Shared<kFilters>& shared, Pixels pixels, const float* packed,
                             const LayerNumbers& layer, const WarpgroupTiles& tiles,
-                            const Part& part, int thread) {
+                            const Part<kParts>& part, int thread) {
   namespace ptx = cuda::ptx;
   constexpr int kFloats = Shared<kFilters>::kFilterFloats, kBytes = kFloats * sizeof(float);
   constexpr int kChannels = Pixels::kChannels, kTogether = kWarpgroupChannels / kChannels;
   const int begin = part.begin(tiles.pieces), end = part.end(tiles.pieces);
-  const int taps = layer.R * layer.S, tap = begin * kTogether % taps;
+  const int taps = layer.R * layer.S, first = begin * kTogether;
+  const int first_c = first / taps * kChannels, first_r = first % taps / layer.S;
+  const int first_s = first % taps % layer.S;
   Turn<Shared<kFilters>::kStages> turn;
   for (int tile = part.first_tile(); tile < tiles.count; tile += part.clusters()) {
     const float* filters =
         packed + (static_cast<long long>(tile % tiles.groups) * tiles.pieces + begin) * kFloats;
     pixels.begin_tile(tile / tiles.groups * kWarpgroupPixels);
-    int c = begin * kTogether / taps * kChannels, r = tap / layer.S, s = tap % layer.S;
+    int c = first_c, r = first_r, s = first_s;
     for (int piece = begin; piece < end; ++piece) {
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) {

@@ -11,9 +11,9 @@ namespace halo::convolve {
 // Tensor cores truncate sums instead of rounding them, always towards zero, and with each instruction once more. So the
 // sums of a piece are added to others, by additions that round; and of a piece the small products come first, while
 // there is nothing large that they could be cut off at.
-template <class Pixels, int kFilters>
+template <class Pixels, int kFilters, int kParts>
 __device__ void multiply_pieces(Shared<kFilters>& shared, const LayerNumbers& layer,
-                                const WarpgroupTiles& tiles, const Part& part, int thread) {
+                                const WarpgroupTiles& tiles, const Part<kParts>& part, int thread) {
   constexpr int kSums = kFilters / 2;
   const int pieces = part.end(tiles.pieces) - part.begin(tiles.pieces);
   const int lane = thread % kWarpSize, g = lane / 4, t = lane % 4;
@@ -70,14 +70,14 @@ __device__ void multiply_pieces(Shared<kFilters>& shared, const LayerNumbers& la
     }
     end_products();
 
-    wait_for_all(&shared.stored, parity, part);
+    part.wait_for_all(&shared.stored, parity);
     parity ^= 1;
 #pragma unroll
     for (int i = 0; i < kSums; ++i) {
       shared.sums[i / 4 * 8 + 2 * t + i % 2][first_pixel + i / 2 % 2 * 8] = sums[i];
     }
     __syncwarp();
-    if (lane == 0) arrive_at_all(&shared.summed, part);
+    if (lane == 0) part.arrive_at_all(&shared.summed);
   }
 }
 

@@ -150,7 +150,7 @@ struct SinglePixels {
       }
       return;
     }
-#pragma unroll 1
+#pragma unroll 8
     for (int i = 0; i < kChannels; ++i) {
       const bool is_there = exists[own] && c + i < layer.C;
       copy_or_zero_async<4>(&pixels[i][thread], is_there ? cell[own] + i * channel : input,

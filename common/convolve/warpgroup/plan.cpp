@@ -169,7 +169,8 @@ void add_stores(Tally& tally, const ConvLayer& layer, const WarpgroupPlan& plan,
   const int at_once = map % kQuad == 0 ? kQuad : 1;
   const Cells row{0, kWarpgroupPixels};
   const Run sums = at_once == kQuad ? quads(row) : Run(row);
-  const Times rows = rows_read(layer, plan, at_once == kQuad ? 4 : 2);
+  const Times rows =
+      rows_read(layer, plan, store_ahead(at_once, plan.tile.filters / plan.tile.parts));
   tally.shared_load(sums, rows);
   if (plan.tile.parts > 1) tally.dshared_load(sums, rows);
   for (const Cells warp : outputs.pieces(kWarpSize * at_once)) {
@@ -185,8 +186,8 @@ void add_stores(Tally& tally, const ConvLayer& layer, const WarpgroupPlan& plan,
 }  // namespace
 
 const std::vector<WarpgroupTile>& warpgroup_tiles() {
-  static const std::vector<WarpgroupTile> tiles = {{128},    {96},    {64},    {32},
-                                                   {128, 2}, {96, 2}, {64, 2}, {32, 2}};
+  static const std::vector<WarpgroupTile> tiles = {{128, 2}, {96, 2}, {80, 2}, {64, 2}, {128},
+                                                   {96},     {80},    {64},    {32}};
   return tiles;
 }
 

@@ -7,6 +7,9 @@
 
 namespace halo::convolve {
 
+template <int kAtOnce, int kRows>
+constexpr int kStoreAhead = store_ahead(kAtOnce, kRows);
+
 __device__ inline void add_to(float& sum, float other) { sum += other; }
 __device__ inline void add_to(float4& sum, const float4& other) {
   sum.x += other.x, sum.y += other.y, sum.z += other.z, sum.w += other.w;
@@ -14,17 +17,16 @@ __device__ inline void add_to(float4& sum, const float4& other) {
 
 // One warpgroup stores sums: a warp has whole rows, of a filter's 128 outputs; a lane neighbours, four where those of a
 // map are whole quads.
-template <int kAtOnce, bool kFinishes, int kFilters>
+template <int kAtOnce, bool kFinishes, int kFilters, int kParts>
 __device__ void store_sums(Shared<kFilters>& shared, float* output, const float* bias, bool relu,
                            const LayerNumbers& layer, const WarpgroupTiles& tiles,
-                           const Part& part, int thread) {
+                           const Part<kParts>& part, int thread) {
   using Sums = std::conditional_t<kAtOnce == 4, float4, float>;
   constexpr int kOwn = kWarpgroupPixels / kWarpSize / kAtOnce;
-  constexpr int kAhead = kAtOnce == 4 ? 4 : 2;  // rows whose sums are read before one is stored
+  // Rows whose sums are read before one is stored.
+  constexpr int kAhead = kStoreAhead<kAtOnce, kFilters / kParts>;
   const int lane = thread % kWarpSize;
   const unsigned map = tiles.map.value;
-  const auto* const of_other =
-      cooperative_groups::cluster_group::map_shared_rank(shared.sums, part.count - 1 - part.own);
   int parity = 0;
   for (int tile = part.first_tile(); tile < tiles.count; tile += part.clusters()) {
     const int first = tile % tiles.groups * kFilters;
@@ -37,7 +39,7 @@ __device__ void store_sums(Shared<kFilters>& shared, float* output, const float*
       exists[i] = m < layer.N * tiles.map.value;
       at[i] = (m / tiles.map * layer.K + first) * map + m % tiles.map;
     }
-    wait_for_all(&shared.summed, parity, part);
+    part.wait_for_all(&shared.summed, parity);
     parity ^= 1;
     for (int k = part.begin(kFilters) + thread / kWarpSize; k < rows; k += kAhead * kWarps) {
       Sums sums[kAhead][kOwn];
@@ -46,8 +48,9 @@ __device__ void store_sums(Shared<kFilters>& shared, float* output, const float*
         const float* const from = shared.sums[k + i / kOwn * kWarps];
         sums[i / kOwn][i % kOwn] = reinterpret_cast<const Sums*>(from)[i % kOwn * kWarpSize + lane];
       }
-      asm volatile("" ::: "memory");  // else nvcc reads each where it is stored
-      if (part.count > 1) {
+      if constexpr (kParts > 1) {
+        const auto* const of_other =
+            cooperative_groups::cluster_group::map_shared_rank(shared.sums, 1 - part.own);
 #pragma unroll
         for (int i = 0; i < kAhead * kOwn; ++i) {
           const float* const from = of_other[k + i / kOwn * kWarps];
@@ -55,6 +58,7 @@ __device__ void store_sums(Shared<kFilters>& shared, float* output, const float*
                  reinterpret_cast<const Sums*>(from)[i % kOwn * kWarpSize + lane]);
         }
       }
+      asm volatile("" ::: "memory");  // else nvcc reads each where it is stored
 #pragma unroll
       for (int j = 0; j < kAhead; ++j) {
         const int own = k + j * kWarps;
@@ -75,7 +79,7 @@ __device__ void store_sums(Shared<kFilters>& shared, float* output, const float*
       }
     }
     __syncwarp();
-    if (lane == 0) arrive_at_all(&shared.stored, part);
+    if (lane == 0) part.arrive_at_all(&shared.stored);
   }
 }
 

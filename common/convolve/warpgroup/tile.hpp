@@ -18,6 +18,8 @@ constexpr int kWarpgroupThreads = 4 * 128;
 // more, so that the rows which a warp reads or writes at a time have no bank conflicts.
 constexpr int kWarpgroupPixelRow = kWarpgroupPixels + 24;
 constexpr int kWarpgroupSumRow = kWarpgroupPixels + 4;
+// Rows of sums that each of four warps reads before it stores one of them: of the block's, which are whole such turns.
+constexpr int store_ahead(int at_once, int rows) { return at_once == 4 && rows % 16 == 0 ? 4 : 2; }
 // 1 x 1 filters on maps as they are find a tile's pixels of a channel in one run for each image. A run is copied in
 // whole quads, those in which it begins and ends among them: up to 6 cells more. A row has room for four runs.
 constexpr int kWarpgroupRuns = 4;
@@ -25,7 +27,7 @@ static_assert(kWarpgroupPixels + kWarpgroupRuns * 6 <= kWarpgroupPixelRow);
 constexpr int most_runs(int map) { return (kWarpgroupPixels - 2) / map + 2; }
 
 struct WarpgroupTile {
-  int filters;    // 32, 64, 96 or 128
+  int filters;    // 32, 64, 80, 96 or 128
   int parts = 1;  // of a sum's pieces, 1 or 2: those of a tile go to so many blocks, a cluster
 
   // Floats on chip of a piece: its filters in two parts, and its pixels.

@@ -25,7 +25,7 @@ namespace {
 
 // Preconditions: blockDim.x = kWarpgroupThreads; packed as pack_warpgroup leaves it, 16-byte aligned; as many bytes of
 // dynamic shared memory as the tile says.
-template <int kFilters, class Pixels>
+template <int kFilters, class Pixels, int kParts>
 __global__ void __launch_bounds__(kWarpgroupThreads, 1)
     warpgroup_kernel(const float* input,   // [N][C][H][W]
                      const float* packed,  // [groups][pieces][kSteps][2][kFilters][kDepth]
@@ -40,13 +40,13 @@ __global__ void __launch_bounds__(kWarpgroupThreads, 1)
     cuda::ptx::mbarrier_init(&shared.used[threadIdx.x], kMultiplying * kWarps);
     cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
   }
-  const Part part;
+  const Part<kParts> part;
   if (threadIdx.x == 0) {
-    cuda::ptx::mbarrier_init(&shared.summed, part.count * kMultiplying * kWarps);
-    cuda::ptx::mbarrier_init(&shared.stored, part.count * kWarps);
+    cuda::ptx::mbarrier_init(&shared.summed, kParts * kMultiplying * kWarps);
+    cuda::ptx::mbarrier_init(&shared.stored, kParts * kWarps);
     cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
   }
-  part.count == 1 ? __syncthreads() : cooperative_groups::cluster_group::sync();
+  kParts == 1 ? __syncthreads() : cooperative_groups::cluster_group::sync();
   const int task = threadIdx.x / kWarpgroup, thread = threadIdx.x % kWarpgroup;
   if (task < kMultiplying) {
     take_registers<208>();
@@ -68,20 +68,26 @@ __global__ void __launch_bounds__(kWarpgroupThreads, 1)
     tiles.map.value % 4 == 0 ? store(Number<4>()) : store(Number<1>());
   }
   // Nobody's shared memory goes while the other block reads it or arrives there.
-  if (part.count > 1) cooperative_groups::cluster_group::sync();
+  if constexpr (kParts > 1) cooperative_groups::cluster_group::sync();
 }
 
 }  // namespace
 
 int warpgroup(const LayerCall& call, const WarpgroupTile& tile, WarpgroupPixelsBy by,
               const WarpgroupTiles& tiles, int blocks) {
-  const auto kernel = dispatch<32, 64, 96, 128>(tile.filters, [&](auto filters) {
+  const auto of_tile = [&](auto filters, auto parts) {
     using By = WarpgroupPixelsBy;
-    constexpr int kFilters = decltype(filters)::value;
-    return by == By::quads ? warpgroup_kernel<kFilters, RunPixels>
-           : by == By::one ? warpgroup_kernel<kFilters, SinglePixels<By::one>>
-                           : warpgroup_kernel<kFilters, SinglePixels<By::halves>>;
-  });
+    constexpr int kFilters = filters.value, kParts = parts.value;
+    return by == By::quads ? warpgroup_kernel<kFilters, RunPixels, kParts>
+           : by == By::one ? warpgroup_kernel<kFilters, SinglePixels<By::one>, kParts>
+                           : warpgroup_kernel<kFilters, SinglePixels<By::halves>, kParts>;
+  };
+  const auto kernel =
+      tile.parts == 2
+          ? dispatch<64, 80, 96, 128>(tile.filters,
+                                      [&](auto filters) { return of_tile(filters, Number<2>()); })
+          : dispatch<32, 64, 80, 96, 128>(
+                tile.filters, [&](auto filters) { return of_tile(filters, Number<1>()); });
   if (kernel == nullptr) return cudaErrorInvalidConfiguration;
   const int bytes = tile.shared_bytes();
   const cudaError_t status =

@@ -53,6 +53,9 @@ struct BlockCheck::Word {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> told;
   bool values_differ = false;  // of writes that race
   bool is_updated = false;     // one of them is an atomic, or was
+  /// All are atomics that race with no other; beyond so many some are of threads that have a later one.
+  bool is_of_atomics = false;
+  std::size_t tidy = 0;
 };
 
 struct BlockCheck::Words {

@@ -145,6 +145,9 @@ class BlockCheck {
   std::uint32_t joined(std::uint32_t a, std::uint32_t b);
   /// Something depends on a value of this origin: its read is told.
   void matters(std::uint32_t origin);
+  /// Of a value that has no meaning, which is told once it matters.
+  std::uint32_t meaningless(Hazard hazard, std::int32_t site, unsigned thread,
+                            const std::string& what);
   /// A store has put such a value into shared memory.
   void leaves_unwritten(std::uint64_t address, std::size_t bytes, std::uint32_t origin);
   /// All threads of the block that have not ended have met.
@@ -246,6 +249,8 @@ class BlockCheck {
   bool is_of_barrier(const Exact& one) const;
   bool are_strong(const Exact& a, const Exact& b, bool is_shared) const;
   Ordered ordered_by_locks(const Exact& earlier, unsigned thread);
+  bool is_plain_atomic(const Exact& one) const;
+  static void tidy(Words& words, Word& word);
   void judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
              bool is_shared);
   bool stores_same(const Exact& now, const Exact& earlier, const Access& access, int lane) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <span>
+#include <unordered_set>
 
 #include "common/simt/checker/block_check.hpp"
 
@@ -156,7 +157,7 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   Word* its = nullptr;
   Word& passing = storage_->passing;
   passing.all.clear();
-  passing.is_updated = false;
+  passing.is_updated = passing.is_of_atomics = false;
   if (cells.owner[word] < 0) {
     if (cells.owner[word] == mark) {
       its = &words[static_cast<std::size_t>(cells.write[word])];
@@ -345,8 +346,36 @@ bool BlockCheck::stores_same(const Exact& now, const Exact& earlier, const Acces
   return true;
 }
 
+// What races with no other such access, in global memory.
+bool BlockCheck::is_plain_atomic(const Exact& one) const {
+  const Site* const site = site_of(one);
+  return one.act == Act::atomic && one.bytes == 15 && site != nullptr &&
+         site->scope != Scope::block && !site->sends && !site->is_barrier;
+}
+
+// Of atomics that only others surround the last of each thread stands for all of its own.
+void BlockCheck::tidy(Words& words, Word& word) {
+  const std::size_t had = word.all.size();
+  std::unordered_set<std::uint64_t> later;
+  for (std::size_t i = had; i-- > 0;) {
+    Exact& one = word.all[i];
+    one.is_before = !later.insert(static_cast<std::uint64_t>(one.block) << 32 | one.thread).second;
+  }
+  std::erase_if(word.all, [](const Exact& one) { return one.is_before; });
+  words.accesses -= had - word.all.size();
+  word.tidy = word.all.size();
+}
+
 void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
                        bool is_shared) {
+  // Thousands of lanes may poll one lock: what each does again there is nothing to any other.
+  const bool is_plain = !is_shared && !checker_.launch_.by_barriers && is_plain_atomic(now);
+  if (word.is_of_atomics && is_plain && word.all.size() < 2 * word.tidy) {
+    word.all.push_back(now);
+    ++words.accesses;
+    return;
+  }
+  if (word.is_of_atomics && word.all.size() > word.tidy) tidy(words, word);
   // Of what it conflicts with the first in the order of the grid, for each kind of pair.
   std::array<const Exact*, 3> conflict{};
   bool lacks_fence = false;
@@ -355,6 +384,11 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   const Exact* mixed = nullptr;     // of two strong stores that nothing orders the earlier one
   const auto is_first = [&](const Exact& a, const Exact* b) {
     return b == nullptr || party(a) < party(*b);
+  };
+  const auto is_one_change = [&](const Exact& a, const Exact& b) {
+    const auto& sites = checker_.launch_.sites;
+    if (a.site >= sites.size() || b.site >= sites.size()) return false;
+    return sites[a.site].change >= 0 && sites[a.site].change == sites[b.site].change;
   };
   const auto look_for_fence = [&](const Exact& one) {
     if (one.act == Act::atomic || now.act == Act::atomic || one.thread == kNoThread) return;
@@ -413,6 +447,14 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
         }
         continue;
       }
+      // Of two changes of one element one is lost, however strong their loads and stores are.
+      if (one.act == Act::store && is_one_change(one, now) &&
+          ordered(one, now.thread) == Ordered::no) {
+        if (const Exact*& kept = conflict[static_cast<std::size_t>(one.act)]; is_first(one, kept)) {
+          kept = &one;
+        }
+        continue;
+      }
       switch (ordered_by_locks(one, now.thread)) {
         case Ordered::if_fenced:
           lacks_fence = true;
@@ -456,11 +498,6 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   }
 
   const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
-  const auto is_one_change = [&](const Exact& a, const Exact& b) {
-    const auto& sites = checker_.launch_.sites;
-    if (a.site >= sites.size() || b.site >= sites.size()) return false;
-    return sites[a.site].change >= 0 && sites[a.site].change == sites[b.site].change;
-  };
   std::string array;
   const auto tell = [&](Hazard hazard, const Exact& first, const Exact& second, const char* verb,
                         const char* between, const char* detail, Remedy remedy) {
@@ -543,7 +580,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
       if (load != nullptr) write_read(now, *load);
       if (update != nullptr) atomic_write(*update, now);
       if (store != nullptr) {
-        word.values_differ |= !stores_same(now, *store, access, lane);
+        word.values_differ |= is_one_change(now, *store) || !stores_same(now, *store, access, lane);
         const bool is_turned = party(now) < party(*store);
         const Exact& first = is_turned ? now : *store;
         const Exact& second = is_turned ? *store : now;
@@ -627,6 +664,10 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     word.is_updated |= now.act == Act::atomic;
   }
   words.accesses += word.all.size() - had;
+  word.is_of_atomics =
+      is_plain && std::all_of(word.all.begin(), word.all.end(),
+                              [&](const Exact& one) { return is_plain_atomic(one); });
+  word.tidy = word.all.size();
 }
 
 }  // namespace simt::checker

@@ -793,6 +793,17 @@ void BlockCheck::leaves_unwritten(std::uint64_t address, std::size_t bytes, std:
   }
 }
 
+std::uint32_t BlockCheck::meaningless(Hazard hazard, std::int32_t site, unsigned thread,
+                                      const std::string& what) {
+  Finding finding;
+  finding.hazard = hazard;
+  finding.site = site;
+  finding.what = what;
+  finding.party = {block_, thread};
+  finding.count = 1;
+  return new_origin({std::move(finding)});
+}
+
 std::uint32_t BlockCheck::joined(std::uint32_t a, std::uint32_t b) {
   return new_origin({{}, a, b});
 }

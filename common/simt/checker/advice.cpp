@@ -143,6 +143,9 @@ const char* advice(Hazard hazard, Remedy remedy) {
         case Remedy::bulk_reuse:
           return "The copy may come at any moment after it was asked for: let those that use what "
                  "was there arrive at a barrier, and wait for that barrier before.";
+        case Remedy::constant:
+          return "A GPU keeps constants for the whole launch, so what it reads may be what was "
+                 "there before: write them in a launch of their own, or read a __device__ array.";
         case Remedy::barrier_in_memory:
           return "Between mbarrier_init() and the first use by another thread put a "
                  "__syncthreads(), for other blocks fence_mbarrier_init() and a barrier of the "

@@ -77,6 +77,7 @@ enum class Remedy : std::uint8_t {
   bulk_reuse,         // it brings something to where others may still read
   bulk_source,        // what it takes is overwritten too early
   peer,               // memory of another device
+  constant,           // a launch writes what it reads as one
   launch_over,        // a launch before it that lets the next one begin at its end only
 };
 

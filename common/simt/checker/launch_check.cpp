@@ -30,7 +30,8 @@ LaunchCheck::LaunchCheck(Checker& checker, const Facts& facts, const machine::Gr
       facts_(facts),
       grid_(grid),
       sites_(facts.sites),
-      looks_for_barriers_(looks.for_barriers) {
+      looks_for_barriers_(looks.for_barriers),
+      looks_for_uninitialised_(looks.for_uninitialised) {
   if (looks.for_bounds) bound(variables);
   Launch launch;
   launch.sites = sites_;
@@ -266,6 +267,17 @@ std::uint32_t LaunchCheck::async_access(const machine::AsyncAccess& its) {
   return faulty;
 }
 
+bool LaunchCheck::reads_constant(const std::string& name) const {
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    const Origin& origin = facts_.origins[i];
+    if (origin.kind == Origin::Kind::variable && origin.name == name &&
+        grid_.code->sites[i]->has("const")) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void LaunchCheck::products_waited(const machine::Warp& warp, std::uint32_t but) {
   if (warp.product_group >= but) {
     check_of(*warp.block).products_waited(warp.index, warp.product_group - but);
@@ -324,8 +336,9 @@ void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {
       gone = begin + static_cast<unsigned>(std::countr_zero(all & ~warp.live));
     }
   }
-  // Those who did not wait may have ended since they arrived.
-  if (!are_all || block.barriers[number].arrived != 0) {
+  // Those who did not wait may have ended since they arrived, or the barrier is for fewer than the block has.
+  const bool is_for_some = gone != kNoThread && first != nullptr && first->threads != 0;
+  if (!are_all || is_for_some || block.barriers[number].arrived != 0) {
     check.meet(std::span(there).first(block.warps.size()), number);
     return;
   }
@@ -429,12 +442,17 @@ void LaunchCheck::meaningless(const machine::Warp& warp, const machine::Step& st
   };
   const Told& told = *std::find_if(std::begin(kTold), std::end(kTold),
                                    [&](const Told& one) { return one.what == what; });
-  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-    check_of(*warp.block)
-        .report(told.hazard, step.site,
-                warp.index * machine::kLanes + static_cast<unsigned>(std::countr_zero(rest)),
-                told.text, -1, {}, told.remedy);
-  }
+  BlockCheck& check = check_of(*warp.block);
+  machine::each_lane(lanes, [&](std::size_t lane) {
+    const unsigned thread = warp.index * machine::kLanes + static_cast<unsigned>(lane);
+    // Partial warps shuffle and leave out what came from nowhere.
+    if (told.hazard == Hazard::undefined_shuffle && looks_for_uninitialised_) {
+      warp.undefined->bring(step.to, lane,
+                            check.meaningless(told.hazard, step.site, thread, told.text));
+    } else {
+      check.report(told.hazard, step.site, thread, told.text, -1, {}, told.remedy);
+    }
+  });
 }
 
 void LaunchCheck::arrived(const machine::Warp& warp, std::uint32_t number) {

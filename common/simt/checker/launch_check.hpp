@@ -43,6 +43,8 @@ class LaunchCheck {
   void phase_completed(const machine::Block& block, std::uint32_t barrier);
   void meaningless(const machine::Warp& warp, const machine::Step& step, std::uint32_t lanes,
                    std::string_view what);
+  /// Whether an instruction of the kernel loads from this __constant__ variable.
+  bool reads_constant(const std::string& name) const;
   void begin(const machine::Block& block);
   void end(const machine::Block& block);
 
@@ -64,6 +66,7 @@ class LaunchCheck {
   const machine::Grid& grid_;
   std::vector<Site> sites_;
   bool looks_for_barriers_;
+  bool looks_for_uninitialised_;
   std::vector<Access::Unwritten> unwritten_;  // by the access that is looked at
   bool has_faults_ = false;                   // threads have ended where they should not have
   std::unordered_map<const machine::Block*, std::unique_ptr<BlockCheck>> blocks_;

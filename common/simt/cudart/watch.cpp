@@ -209,6 +209,11 @@ std::uint32_t Watch::access(const WarpAccess& access) {
     error_ = cudaErrorIllegalAddress;
     return faulty;
   }
+  if (check_ && access.kind != WarpAccess::Kind::load &&
+      access.space == WarpAccess::Space::global &&
+      access.lanes.least - constants_ < grid_.constants.size()) {
+    of_constants(access);
+  }
   if (counts_ && access.step->joined_bytes != 0) {
     count(machine::JoinedAccess(access).told);
   } else if (counts_) {
@@ -265,6 +270,24 @@ std::uint32_t Watch::of_closed_devices(const WarpAccess& access) {
                 Remedy::peer);
   });
   return faulty;
+}
+
+// Who writes a constant by its address may count on it in the next launch only.
+void Watch::of_constants(const WarpAccess& access) {
+  const ptx::Variable* const its = constant_before(access.lanes.least - constants_);
+  if (its == nullptr || !check_->reads_constant(its->name)) return;
+  const auto [known, is_new] =
+      faults_.try_emplace({access.step->site, "constant"}, findings_.size());
+  if (!is_new) {
+    ++findings_[known->second].count;
+    return;
+  }
+  const std::string name = ptx::variable_name(its->name);
+  add_finding(Hazard::race, access.step->site, *access.warp, std::countr_zero(access.lanes.mask),
+              name,
+              std::string(verb(access.kind)) + " " + name +
+                  ", a __constant__ variable that this kernel reads",
+              Remedy::constant);
 }
 
 // For the order among streams.
@@ -460,7 +483,9 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
   const std::uint64_t address = access.lanes.address[static_cast<std::size_t>(lane)];
   Wrong wrong = wrong_access(access, address, is_misaligned);
   if (access.space == WarpAccess::Space::constant && access.kind == WarpAccess::Kind::load) {
-    wrong.array = constant_before(address);
+    if (const ptx::Variable* const its = constant_before(address); its != nullptr) {
+      wrong.array = ptx::variable_name(its->name);
+    }
   }
   HostLine launched;
   if (wrong.is_of_host) launched = line_of_launch();
@@ -718,20 +743,20 @@ Finding Watch::finding_of(const checker::Finding& finding) const {
   return f;
 }
 
-// The __constant__ variable that ends nearest before an address outside of all.
-std::string Watch::constant_before(std::uint64_t address) const {
-  std::string name;
-  std::uint64_t nearest = 0;
+// The __constant__ variable that begins nearest before an address, counted from the first constant on.
+const ptx::Variable* Watch::constant_before(std::uint64_t address) const {
+  const ptx::Variable* nearest = nullptr;
+  std::uint64_t begin = 0;
   for (const ptx::Variable& one : module_.variables) {
     if (one.space != ptx::Space::constant) continue;
     const auto found = kernel_.module->addresses().find(one.name);
     if (found == kernel_.module->addresses().end()) continue;
     const std::uint64_t at = found->second;
-    if (at > address || (!name.empty() && at < nearest)) continue;
-    nearest = at;
-    name = ptx::variable_name(one.name);
+    if (at > address || (nearest != nullptr && at < begin)) continue;
+    begin = at;
+    nearest = &one;
   }
-  return name;
+  return nearest;
 }
 
 void Watch::tell_call(std::int32_t site, Finding& finding) const {

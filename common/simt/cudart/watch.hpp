@@ -86,7 +86,7 @@ class Watch : public machine::Observer {
   Counters& at(std::int32_t site) { return sites_[static_cast<std::size_t>(site + 1)]; }
   DeviceLine line_at(std::int32_t site) const;
   void tell_call(std::int32_t site, Finding& finding) const;
-  std::string constant_before(std::uint64_t address) const;
+  const ptx::Variable* constant_before(std::uint64_t address) const;
   std::array<unsigned, 3> thread_of(const machine::Warp& warp, int lane) const;
   void add(Finding finding);
   void add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
@@ -94,6 +94,7 @@ class Watch : public machine::Observer {
                    const HostLine& launched = {});
   bool is_early(const machine::Warp& warp, std::uint32_t lanes) const;
   std::uint32_t of_closed_devices(const machine::WarpAccess& access);
+  void of_constants(const machine::WarpAccess& access);
   void all_have_waited(const machine::Block& block);
   void count(const machine::WarpAccess& access);
   void count(const machine::AsyncAccess& access);

@@ -213,6 +213,7 @@ const Step* shuffle(const Step* step, Warp& warp) {
     }
     if (from_absent &= party.lanes; from_absent != 0 && !party.is_foreign()) {
       warp.block->grid->observer->meaningless(warp, *step, from_absent, "undefined_shuffle");
+      if (!warp.undefined->empty()) warp.begin_to_follow();
     }
     if (party.lanes == kAllLanes) {
       std::copy(read.begin(), read.end(), to);

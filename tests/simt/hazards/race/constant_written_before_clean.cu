@@ -1,0 +1,14 @@
+__constant__ float weights[32], others[32];
+
+__global__ void replace(float* as_memory) { as_memory[threadIdx.x] = 2 + others[threadIdx.x]; }
+
+__global__ void scale(float* out) { out[threadIdx.x] = weights[threadIdx.x]; }
+
+int main() {
+  float *weights_of_device, *out;
+  cudaGetSymbolAddress(reinterpret_cast<void**>(&weights_of_device), weights);
+  cudaMalloc(&out, 32 * sizeof(float));
+  replace<<<1, 32>>>(weights_of_device);
+  scale<<<1, 32>>>(out);
+  return cudaDeviceSynchronize();
+}

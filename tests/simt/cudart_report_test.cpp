@@ -83,6 +83,8 @@ TEST_CASE("settings are heeded, and refused where they make no sense", "[simt]")
     CHECK(outcome.status == 2);
     CHECK_THAT(outcome.err, contains(std::string(setting).substr(0, 9)));
   }
+  CHECK_THAT(bench.run("SIMT_CHECK=none ./program").err,
+             contains("simt: SIMT_CHECK is no setting and changes nothing: is SIMT_CHECKS meant?"));
   REQUIRE(bench.run("SIMT_CHECKS=none SIMT_REPORT=report.json ./program").status == 0);
   const Value report = Value::parse(bench.read("report.json"));
   CHECK(figure(report.at("launches").elements().at(0), "global_load_requests") == 0);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -131,6 +132,24 @@ OfJudge& of_judge() {
   std::memset(text, '*', words.size());
 }
 
+// A name that no setting has is mistyped as a rule.
+void tell_unknown() {
+  static constexpr std::string_view kKnown[] = {
+      "SIMT_CHECKS",     "SIMT_DEBUG",        "SIMT_DEVICES", "SIMT_FAIL",  "SIMT_FAIL_ON",
+      "SIMT_GPU",        "SIMT_HOME",         "SIMT_JUDGE",   "SIMT_NVCC",  "SIMT_REPORT",
+      "SIMT_STEP_LIMIT", "SIMT_SUPPRESSIONS", "SIMT_THREADS", "SIMT_TRACE", "SIMT_WATCHDOG"};
+  for (char* const* one = environ; *one != nullptr; ++one) {
+    const std::string_view all = *one, name = all.substr(0, all.find('='));
+    if (!name.starts_with("SIMT_") || std::ranges::count(kKnown, name) != 0) continue;
+    const auto in_common = [&](std::string_view known) {
+      return std::ranges::mismatch(name, known).in1 - name.begin();
+    };
+    const std::string meant(*std::ranges::max_element(kKnown, {}, in_common));
+    std::fprintf(stderr, "simt: %s is no setting and changes nothing: is %s meant?\n",
+                 std::string(name).c_str(), meant.c_str());
+  }
+}
+
 }  // namespace
 
 Settings& settings() {
@@ -155,6 +174,7 @@ Settings& settings() {
     }
     if (const char* text = std::getenv("SIMT_FAIL"); text && *text) read_failure(text, *s);
     read_verdict(*s);
+    tell_unknown();
     s->seal = of_judge().seal;
     s->nudge = of_judge().nudge;
     return s;

@@ -3,8 +3,8 @@
 Of an exercise: the `skeleton`, what a student begins with; the `solution`; programs that are right in another way
 (right_*.cu); wrong ones, each with the case that fails; and lazy ones, which are correct and safe, but ignore what the
 exercise is about: each with the budget that fails. A wrong one is a file, wrong_*.cu, whose first line names the case
-(`// Wrong. Fails: CASE`), a lazy one lazy_*.cu (`// Lazy. Fails: CASE`); or, where a few lines differ from a right one, they
-are edits in wrong.toml:
+(`// Wrong. Fails: CASE`), a lazy one lazy_*.cu (`// Lazy. Fails: CASE`); or, where a few lines differ from the solution or
+another of them, they and right ones are edits in wrong.toml:
 
   id       its name, wrong_* or lazy_*; or right_*, for what has nothing of the two that follow
   wrong    what is wrong with it

@@ -14,7 +14,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "exercises"))
-from programs import compilers, exercises, file_with, others, source_of
+from programs import compilers, exercises, file_with, mends, others, source_of
 
 LEAST, LEAST_OF_SAMPLE = 100, 14
 
@@ -25,12 +25,12 @@ with_wrong_ones = sample = False
 def honest_files():
     if sample:
         return sorted(ROOT.glob("solutions/[0-9]*/*.cu"))
-    files = [*ROOT.glob("exercises/*/start.cu"), *ROOT.glob("exercises/hunts/start/*.cu"), *ROOT.glob("solutions/*/*.cu"),
-             *ROOT.glob("tests/exercises/[0-9]*/right_*.cu")]
-    if with_wrong_ones:
-        files += (file_with(build, source_of(exercise, program)) for exercise in exercises()
-                  for program in others(exercise) if program.startswith(("wrong_", "lazy_")))
-    return sorted(files)
+    kinds = ("right_", "wrong_", "lazy_") if with_wrong_ones else "right_"
+    others_of = {exercise: [name for name in others(exercise) if name.startswith(kinds)] for exercise in exercises()}
+    made = [source_of(exercise, name) for exercise, names in others_of.items() for name in names]
+    made += [f"solutions/hunts/{hunt}.cu" for hunt in mends()]
+    return sorted([*ROOT.glob("exercises/*/start.cu"), *ROOT.glob("exercises/hunts/start/*.cu"),
+                   *ROOT.glob("solutions/*/*.cu"), *(file_with(build, source) for source in made)])
 
 
 def refusal(source):

@@ -180,24 +180,34 @@ def offer(rule, layer, contender, us, tensor_cores):
         best[:] = [layer, contender, us]
 
 
-def add(rule, data, contender):
-    """Adds a contender to the rule, or puts it in the place of what it was: its model, and the measured layers on which
-    it is the fastest now. Layers on which it was, and is slower by over 2 % now, are forgotten: models choose there."""
-    its = [one for one in data["samples"] if one[2] == contender]
-    if not its:
-        raise ValueError(f"--add: there are no times of a contender {contender}")
+def add(rule, data, contenders):
+    """Adds contenders to the rule, or puts them in the place of what they were: their models, and the measured layers on
+    which one of them is the fastest now. Layers on which one was, and all of them are slower by over 2 % now, are
+    forgotten: models choose there."""
     tensor_cores = dict(data["contenders"])
-    (model,) = fit({**data, "samples": its})["models"]
-    for layer, _, _, us, _ in its:
-        own = next((one for one in rule["layers"] if one[:2] == [layer, contender]), None)
-        if own is not None and us > SLOWER * own[2]:
-            rule["layers"].remove(own)  # nobody knows who is the fastest
-        elif own is not None:
-            own[2] = us
-        elif best_of(rule, layer, tensor_cores) is not None:
-            offer(rule, layer, contender, us, tensor_cores)
-    rule["models"] = [one for one in rule["models"] if one["variant"] != contender] + [model]
-    rule["added"] = [one for one in rule["added"] if one != contender] + [contender]
+    of_layer = {}
+    for contender in contenders:
+        its = [one for one in data["samples"] if one[2] == contender]
+        if not its:
+            raise ValueError(f"--add: there are no times of a contender {contender}")
+        rule["models"] = [one for one in rule["models"] if one["variant"] != contender]
+        rule["models"] += fit({**data, "samples": its})["models"]
+        rule["added"] = [one for one in rule["added"] if one != contender] + [contender]
+        for layer, _, _, us, _ in its:
+            of_layer.setdefault(layer, []).append((us, contender))
+    for layer, times in of_layer.items():
+        if best_of(rule, layer, tensor_cores) is None:
+            continue  # it was never measured
+        for kind in (False, True):
+            us, fastest = min((one for one in times if tensor_cores[one[1]] == kind), default=(None, None))
+            own = best_of(rule, layer, [name for name in contenders if tensor_cores[name] == kind])
+            # Nobody knows who is the fastest. On tensor cores it stays: without an entry the layer is the others'.
+            if own is not None and us > SLOWER * own[2] and not kind:
+                rule["layers"].remove(own)
+            elif own is not None:
+                own[:] = [layer, fastest, us]
+            elif fastest is not None:
+                offer(rule, layer, fastest, us, tensor_cores)
 
 
 def refine(rule, data):
@@ -293,8 +303,7 @@ def main(arguments=None):
             elif options.packing:
                 pack(rule, data)
             else:
-                for contender in options.add.split(","):
-                    add(rule, data, contender)
+                add(rule, data, options.add.split(","))
             rule["command"] += "; " + data["command"]
             rule["date"] = max(rule["date"], data["date"])
         pathlib.Path(options.out).write_text(to_text(rule), encoding="utf-8")

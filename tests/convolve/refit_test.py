@@ -107,7 +107,7 @@ class Later(unittest.TestCase):
         data = data_of([sample("won", "later", won), sample("lost", "later", lost), sample("new", "later", 1)],
                        tensor_cores)
         data["contenders"] += [["small", False], ["large", False]]
-        refit.add(self.rule, data, "later")
+        refit.add(self.rule, data, ["later"])
         return sorted(self.rule["layers"])
 
     def test_one_that_is_added_has_its_model_and_the_layers_on_which_it_is_faster(self):
@@ -127,9 +127,22 @@ class Later(unittest.TestCase):
     def test_on_tensor_cores_it_stands_beside_the_others(self):
         self.assertEqual(self.added(2, 5, {"later"}), [["lost", "small", 3], ["won", "later", 2], ["won", "small", 3]])
 
+    def test_of_several_that_are_measured_together_the_fastest_has_the_layer(self):
+        data = data_of([sample("won", "later", 2.5), sample("won", "last", 2), sample("lost", "later", 5),
+                        sample("lost", "last", 4)], {"later", "last"})
+        data["contenders"] += [["small", False], ["large", False]]
+        refit.add(self.rule, data, ["later", "last"])
+        own = ["won", "last", 2]
+        self.assertEqual(sorted(self.rule["layers"]), [["lost", "small", 3], own, ["won", "small", 3]])
+        # Slower now, by more than chance: the other was slower then, and on tensor cores one of them stays.
+        data["samples"][0][3], data["samples"][1][3] = 2.2, 2.3
+        refit.add(self.rule, data, ["later", "last"])
+        self.assertEqual(sorted(self.rule["layers"]),
+                         [["lost", "small", 3], ["won", "later", 2.2], ["won", "small", 3]])
+
     def test_one_without_times_is_refused(self):
         with self.assertRaisesRegex(ValueError, "no times of a contender other"):
-            refit.add(self.rule, data_of(self.before), "other")
+            refit.add(self.rule, data_of(self.before), ["other"])
 
     def test_layers_are_refined_by_the_fastest_of_several(self):
         models = list(self.rule["models"])

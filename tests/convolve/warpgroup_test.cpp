@@ -71,6 +71,24 @@ TEST_CASE("warpgroup: the cost of a layer, by hand") {
   CHECK(cost.barriers == 1);
 }
 
+TEST_CASE("warpgroup: the cost of a pair of blocks, by hand") {
+  // One tile of 64 filters; a piece of 32 channels for each block, which then stores 32 filters.
+  const ConvLayer layer({.C = 64, .H = 8, .W = 8, .K = 64, .R = 1, .S = 1});
+  test::counting_backend();
+  const std::vector<Conv2dVariant> all = convolve::warpgroup_of_each_tile();
+  const auto pair = std::find_if(all.begin(), all.end(),
+                                 [](const auto& one) { return one.name == "warpgroup_64_p2"; });
+  REQUIRE(pair != all.end());
+  const Cost cost = pair->prepared(layer).cost();
+  CHECK(cost.launches == std::vector<LaunchFigures>{{1, 2, 512, 213'088}});
+  CHECK(cost.bulk_load_requests == 2);
+  CHECK(cost.global_store_requests == 64);
+  // The sums of a filter that the other block has: 512 bytes, of every second one from the middle of a sector on.
+  CHECK(cost.dshared_load_requests == 64);
+  CHECK(cost.dshared_load_sectors == 32 * 16 + 32 * 17);
+  CHECK(cost.barriers == 2 * 2);  // at the begin and at the end
+}
+
 TEST_CASE("warpgroup: sums of one sign err less than a chain of multiply-adds in float") {
   // Tensor cores cut sums off towards zero: with positive factors the cuts would add up.
   const ConvLayer layer({.C = 2048, .H = 4, .W = 4, .K = 8, .R = 1, .S = 1});

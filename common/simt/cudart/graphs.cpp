@@ -11,6 +11,7 @@
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/launches.hpp"
 #include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/streams.hpp"
 
@@ -238,7 +239,7 @@ cudaError_t set_up_copy(Node& node, const cudaMemcpy3DParms* parameters) {
   if (parameters == nullptr) return cudaErrorInvalidValue;
   node.parameters.copy = *parameters;
   node.work = copy_of(*parameters);
-  return cudaSuccess;
+  return only_checked(node.work);
 }
 
 // As one row.
@@ -255,7 +256,7 @@ cudaError_t set_up_memset(Node& node, const cudaMemsetParams* parameters) {
   if (parameters == nullptr) return cudaErrorInvalidValue;
   node.parameters.set = *parameters;
   node.work = set_of(*parameters);
-  return cudaSuccess;
+  return only_checked(node.work);
 }
 
 cudaError_t set_up_host(Node& node, const cudaHostNodeParams* parameters) {
@@ -393,6 +394,10 @@ cudaError_t on_copy(const char* name, cudaGraphExec_t ready, cudaGraphNode_t nod
 cudaError_t instantiate(cudaGraphExec_t* ready, cudaGraph_t graph, unsigned long long flags) {
   if (ready == nullptr || graph == nullptr) return cudaErrorInvalidValue;
   if (!graph->nodes.empty() && in_order(*graph).empty()) return cudaErrorInvalidValue;
+  for (const auto& node : graph->nodes) {
+    if (node->type != cudaGraphNodeTypeMemset) continue;
+    if (const cudaError_t error = only_checked(node->work); error != cudaSuccess) return error;
+  }
   *ready = new CUgraphExec_st{duplicate(*graph), flags};
   all_ready().insert(*ready);
   return cudaSuccess;

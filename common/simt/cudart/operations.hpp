@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace simt::cudart {
@@ -37,6 +38,8 @@ struct Extent {
 cudaError_t copy(const Issue& issue, const Side& to, const Side& from, const Extent& extent,
                  cudaMemcpyKind kind);
 cudaError_t set(const Issue& issue, const Side& to, int value, const Extent& extent);
+/// Copies and memsets that the work makes are looked at, and not done.
+cudaError_t only_checked(const std::function<cudaError_t()>& work);
 /// A launch that check_launch() has let pass.
 void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters);
 /// Whoever still touches the memory on another stream must come before it is freed.

@@ -14,6 +14,7 @@
 
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/devices.hpp"
+#include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/timeline.hpp"
 
@@ -270,6 +271,10 @@ cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, const Work& wor
   Capture* const capture = capture_of(stream);
   if (capture == nullptr) return work();
   if (!capture->is_valid) return cudaErrorStreamCaptureInvalidated;
+  // A GPU looks at copies here, and at memsets when the graph is instantiated.
+  if (type == cudaGraphNodeTypeMemcpy) {
+    if (const cudaError_t error = only_checked(work); error != cudaSuccess) return error;
+  }
   CUstream_st& its = object_of(stream);
   CUgraphNode_st& node = add_node(*capture->into, type, its.last, work);
   node.parameters = parameters;

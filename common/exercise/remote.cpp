@@ -31,7 +31,8 @@ namespace {
 
 // The simulator stops a kernel that does not end; this is for hosts that do not.
 constexpr int kPatience = 20;  // seconds
-// It is started again after that, so often.
+// It is started again after that, so often, and each time has half the patience: another case may be right, and what
+// never ends is not waited for thrice.
 constexpr int kMostSilences = 3;
 // What has closed its socket is about to end, and what was asked to end does so.
 constexpr std::chrono::seconds kGrace(5);
@@ -304,7 +305,10 @@ struct RemoteBackend::State {
     try {
       answer = asked.ask(request, patience, kMostSaid + bytes);
     } catch (const Gone& gone) {
-      silences += gone.silent;
+      if (gone.silent) {
+        ++silences;
+        patience = std::max(patience / 2, 1);
+      }
       std::string how = "the exercise's program is gone: " + asked.how();
       if (&asked == process.get() && request.ask == Ask::hello) {
         how += " (before the first call: does anything in the file run before main?)";

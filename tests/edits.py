@@ -12,9 +12,13 @@ except ImportError:  # 77: a test that cannot run here
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
+def read_tables(path, kind):
+    """The [[kind]] tables of a file, in its order."""
+    return tomllib.loads(path.read_text()).get(kind, [])
+
+
 def read_edits(path):
-    """The edits of a file, in its order."""
-    return tomllib.loads(path.read_text())["edit"]
+    return read_tables(path, "edit")
 
 
 def edited(edit):

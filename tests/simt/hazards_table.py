@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the programs of tests/simt/hazards and compares what is said of them with what is expected.
 
-A case is three files: NAME.cu, a program; NAME.run, one line with the settings (SIMT_...=value) and arguments it is run
-with; NAME.expected, what must be reported. Each line of the latter is a finding: "error: KIND of ARRAY" or "note: KIND",
+A case is NAME.cu, a program; NAME.run, one line with the settings (SIMT_...=value) and arguments it is run with, if it has
+any; and NAME.expected, what must be reported. Each line of the latter is a finding: "error: KIND of ARRAY" or "note: KIND",
 and behind further colons words that stand in it. Every finding must be expected, and none may be missing. "silent" means
 that there is none.
 
@@ -28,7 +28,8 @@ class Case:
     def __init__(self, source):
         self.source = source
         self.name = str(source.relative_to(FOLDER).with_suffix(""))
-        words = source.with_suffix(".run").read_text().split()
+        settings = source.with_suffix(".run")
+        words = settings.read_text().split() if settings.is_file() else []
         self.settings = dict(word.split("=", 1) for word in words if word.startswith("SIMT_"))
         self.arguments = [word for word in words if not word.startswith("SIMT_")]
         self.expected = source.with_suffix(".expected").read_text().splitlines()

@@ -1,24 +1,15 @@
 // What both have in common that the CUDA runtime makes run: a GPU and the simulator.
 #include "common/harness/backend/cuda.hpp"
 
-#include <cuda_runtime.h>
-
-#include <memory>
 #include <stdexcept>
 
 namespace halo {
 
-namespace {
-
-[[noreturn]] void fail(const std::string& what, cudaError_t error) {
-  throw std::runtime_error(what + ": " + cudaGetErrorString(error));
-}
-
 void require(cudaError_t error, const char* what) {
-  if (error != cudaSuccess) fail(what, error);
+  if (error != cudaSuccess) {
+    throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
+  }
 }
-
-}  // namespace
 
 std::string CudaBackend::unavailable() {
   int devices = 0;

@@ -2,10 +2,17 @@
 // harness.
 #pragma once
 
+#include <cuda_runtime.h>
+
+#include <memory>
+
 #include "common/harness/backend/backend.hpp"
 #include "common/simt/simulator.hpp"
 
 namespace halo {
+
+// Throws std::runtime_error with `what` and the error's name.
+void require(cudaError_t error, const char* what);
 
 class CudaBackend : public Backend {
  public:

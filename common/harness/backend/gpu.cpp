@@ -3,9 +3,6 @@
 // Everything runs on the per-thread default stream: kernels are launched without naming a stream, and
 // that one, unlike the legacy default stream, can be captured into a graph (the GPU code is compiled
 // with --default-stream per-thread).
-#define CUDA_API_PER_THREAD_DEFAULT_STREAM
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <chrono>
 #include <fstream>
@@ -38,12 +35,6 @@ std::string driver_version() {
   int supported = 0;
   if (cudaDriverGetVersion(&supported) != cudaSuccess) return {};
   return "for CUDA " + version(supported);
-}
-
-void require(cudaError_t error, const char* what) {
-  if (error != cudaSuccess) {
-    throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
-  }
 }
 
 const cudaStream_t kStream = cudaStreamPerThread;

@@ -109,6 +109,10 @@ TEST_CASE("cuBLAS computes on the host, and says so", "[simt]") {
   CHECK(outcome.err ==
         "simt: note: cuBLAS is a plain implementation on the host here: its results are right to "
         "rounding, its traffic is not counted\n"
+        "simt: cuBLAS: a GPU has no product of bytes with 2 rows, 2 columns and leading dimensions "
+        "2, 2 and 2: make them multiples of 4\n"
+        "simt: cuBLAS: a GPU has no product of bytes with 2 rows, 2 columns and leading dimensions "
+        "4, 4 and 2: make them multiples of 4\n"
         "simt: cuBLAS: numbers of type 28 are not in the simulator\n"
         "simt: cublasLt: epilogue 512 is not in the simulator\n"
         "simt: cublasSswap is not in the simulator\n"

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "common/simt/libraries/matrices.hpp"
@@ -235,6 +236,10 @@ cublasStatus_t gemm_ex(const ProductEx& its, int count, const At& at) {
   return status_of(its.handle, [&] {
     require(count >= 0);
     require(its.type_a == its.type_b, CUBLAS_STATUS_NOT_SUPPORTED);
+    if (its.type_a == CUDA_R_8I) {
+      require_words({its.operation_a != CUBLAS_OP_N, its.operation_b != CUBLAS_OP_N, its.m, its.n,
+                     its.lda, its.ldb, its.ldc, its.type_c});
+    }
     double factors[2] = {};
     with_type(type_of_factors(its.compute, its.type_c), [&]<typename T>(T*) {
       factors[0] = to_double(number(its.handle, static_cast<const T*>(its.alpha)));
@@ -244,6 +249,11 @@ cublasStatus_t gemm_ex(const ProductEx& its, int count, const At& at) {
       with_type(its.type_c, [&]<typename Out>(Out*) {
         for (int i = 0; i < count; ++i) {
           const auto [a, b, c] = at.template operator()<In, Out>(i);
+          if (std::is_same_v<In, std::int8_t>) {
+            const auto begins =
+                reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b);
+            require(begins % 4 == 0, CUBLAS_STATUS_NOT_SUPPORTED);
+          }
           gemm(its.handle, its.operation_a, its.operation_b, its.m, its.n, its.k, factors[0], a,
                its.lda, b, its.ldb, factors[1], c, its.ldc);
         }

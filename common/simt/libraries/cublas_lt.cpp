@@ -213,6 +213,24 @@ void require_sizes(const Layout& layout) {
   require(std::max(layout.rows, layout.columns) <= INT32_MAX && layout.leading <= INT32_MAX);
 }
 
+// What an H200 with CUDA 13.0 refuses when it is asked which ways there are.
+void require_possible(const Product& product, const Layout& a, const Layout& b, const Layout& c,
+                      const Layout& d) {
+  for (const Layout* const layout : {&a, &b, &c, &d}) require_sizes(*layout);
+  require_known(product.epilogue);
+  require(c.order == d.order);
+  if ((product.epilogue & kAux) != 0) {
+    require(product.aux_leading >= static_cast<std::int64_t>(d.rows));
+  }
+  const bool is_by_rows = d.order == CUBLASLT_ORDER_ROW;
+  require(!is_by_rows || (product.epilogue & kBias) == 0, CUBLAS_STATUS_NOT_SUPPORTED);
+  if (a.type == CUDA_R_8I && a.order == CUBLASLT_ORDER_COL && b.order == a.order && !is_by_rows) {
+    require_words({product.turns[0] != CUBLAS_OP_N, product.turns[1] != CUBLAS_OP_N,
+                   static_cast<std::int64_t>(d.rows), static_cast<std::int64_t>(d.columns),
+                   a.leading, b.leading, d.leading, d.type});
+  }
+}
+
 // One product: D = epilogue(alpha op(A) op(B) + beta C). Where beta is 0, C is not read.
 template <typename In, typename Out>
 void multiply(cublasHandle_t handle, const Product& product, int i, double alpha, double beta,
@@ -369,9 +387,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               int* found) {
   return status_of_lt([&] {
     require(wanted > 0 && results != nullptr && found != nullptr);
-    for (const auto layout : {a, b, c, d}) require_sizes(its(layout));
+    require_possible(its(product), its(a), its(b), its(c), its(d));
     its(preference);
-    require_known(its(product).epilogue);
     results[0] = {};
     results[0].state = CUBLAS_STATUS_SUCCESS;
     results[0].wavesCount = 1;
@@ -388,8 +405,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   return status_of_lt([&] {
     const Product& its_product = its(product);
-    for (const auto layout : {a_is, b_is, c_is, d_is}) require_sizes(its(layout));
-    require_known(its_product.epilogue);
+    require_possible(its_product, its(a_is), its(b_is), its(c_is), its(d_is));
+    // It finds a way for these, and does not go it.
+    require(its(d_is).order == CUBLASLT_ORDER_COL ||
+            its_product.epilogue == CUBLASLT_EPILOGUE_DEFAULT);
     if (its_product.pointer_mode > CUBLASLT_POINTER_MODE_DEVICE) {
       refuse("pointer mode", its_product.pointer_mode);
     }

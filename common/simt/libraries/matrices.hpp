@@ -137,6 +137,29 @@ class Operand {
   Matrix<T> cells_;
 };
 
+// Of a product whose factors are bytes.
+struct OfBytes {
+  bool turns_a, turns_b;
+  std::int64_t m, n, lda, ldb, ldc;
+  cudaDataType result;
+};
+
+// An H200 with CUDA 13.0 has kernels for whole words of them.
+inline void require_words(const OfBytes& its) {
+  const bool has_a = its.lda % 4 == 0 || (!its.turns_a && its.m == 1);
+  const bool has_b =
+      its.turns_b ? its.n == 1 || (its.ldb % 4 == 0 && its.n % 4 == 0) : its.ldb % 4 == 0;
+  const bool is_any_c = its.result != CUDA_R_8I && !(its.turns_a && its.turns_b);
+  if (has_a && has_b && (is_any_c || its.m == 1 || its.ldc % 4 == 0)) return;
+  std::fprintf(
+      stderr,
+      "simt: cuBLAS: a GPU has no product of bytes with %lld rows, %lld columns and leading "
+      "dimensions %lld, %lld and %lld: make them multiples of 4\n",
+      static_cast<long long>(its.m), static_cast<long long>(its.n), static_cast<long long>(its.lda),
+      static_cast<long long>(its.ldb), static_cast<long long>(its.ldc));
+  require(false, CUBLAS_STATUS_NOT_SUPPORTED);
+}
+
 // Calls it with a null pointer to a number of this type.
 template <typename Call>
 void with_type(cudaDataType type, const Call& call) {

@@ -124,6 +124,14 @@ void try_light(cudaStream_t stream) {
     cublasLtMatrixLayoutSetAttribute(d_is, CUBLASLT_MATRIX_LAYOUT_LD, &leading, sizeof leading);
     light.run(a.data, a_is, b.data, b_is, d.data, d_is, stream);
     check(d.values() == std::vector<float>{7, 15, 23, 10, 22, 34, 3, 7, 11, 3, 7, 11}, "by rows");
+    light.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_RELU);
+    check(
+        light.run(a.data, a_is, b.data, b_is, d.data, d_is, stream) == CUBLAS_STATUS_INVALID_VALUE,
+        "ReLU by rows");
+    light.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    check(
+        light.run(a.data, a_is, b.data, b_is, d.data, d_is, stream) == CUBLAS_STATUS_NOT_SUPPORTED,
+        "a bias by rows");
   }
   for (const auto layout : layouts) cublasLtMatrixLayoutDestroy(layout);
 }
@@ -198,14 +206,22 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < 4; ++i) {
     check(__half2float(half_c.values()[i]) == wide.values()[i] + 1, "hgemm");
   }
-  if (ours) {
-    const Device<std::int8_t> bytes({1, 2, 3, 4, 5, 6});
-    const Device<int> whole({0, 0, 0, 0});
+  const Device<std::int8_t> bytes({1, 2, 3, 4, 5, 6, 7, 8});
+  const Device<int> whole({0, 0, 0, 0});
+  const auto multiply_bytes = [&](cublasOperation_t a_is, cublasOperation_t b_is, int k,
+                                  int leading, int from) {
     const int one_i = 1, zero_i = 0;
-    cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, 2, 2, 3, &one_i, bytes.data, CUDA_R_8I, 2,
-                 bytes.data, CUDA_R_8I, 2, &zero_i, whole.data, CUDA_R_32I, 2, CUBLAS_COMPUTE_32I,
-                 CUBLAS_GEMM_DEFAULT);
-    check(whole.values() == std::vector<int>{35, 44, 44, 56}, "gemmEx of bytes");
+    return cublasGemmEx(handle, a_is, b_is, 2, 2, k, &one_i, bytes.data + from, CUDA_R_8I, leading,
+                        bytes.data, CUDA_R_8I, leading, &zero_i, whole.data, CUDA_R_32I, 2,
+                        CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT);
+  };
+  multiply_bytes(CUBLAS_OP_T, CUBLAS_OP_N, 4, 4, 0);
+  check(whole.values() == std::vector<int>{30, 70, 70, 174}, "gemmEx of bytes");
+  check(multiply_bytes(CUBLAS_OP_N, CUBLAS_OP_T, 3, 2, 0) == CUBLAS_STATUS_NOT_SUPPORTED &&
+            multiply_bytes(CUBLAS_OP_N, CUBLAS_OP_T, 2, 4, 0) == CUBLAS_STATUS_NOT_SUPPORTED &&
+            multiply_bytes(CUBLAS_OP_T, CUBLAS_OP_N, 3, 4, 2) == CUBLAS_STATUS_NOT_SUPPORTED,
+        "gemmEx of bytes that are no whole words");
+  if (ours) {
     check(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, 2, 2, 3, &one, bytes.data, CUDA_R_8F_E4M3,
                        2, bytes.data, CUDA_R_8F_E4M3, 2, &zero, wide.data, CUDA_R_32F, 2,
                        CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED,

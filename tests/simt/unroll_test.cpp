@@ -2,6 +2,8 @@
 // .pragma "nounroll".
 #include "common/simt/machine/unroll.hpp"
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,37 @@ std::vector<machine::UnrolledLoop> unrolled(const std::string& body, const std::
       "k.ptx", false);
   return machine::loops_unrolled_by_ptxas(*module->function("k"));
 }
+// The loads of a loop from 0 as written out, so many at each offset, and the numbers that tests compare with.
+struct Text {
+  std::map<std::int64_t, int> loads;
+  std::vector<std::uint64_t> bounds;
+  int jumps = 0;
+};
+Text written_out(int multiplications, int rounds, const std::string& before = "mov.u32 %r0, 0;\n",
+                 const std::string& after = "") {
+  std::string body;
+  for (int i = 0; i < 4; ++i) {
+    body += "ld.shared.f32 %f" + std::to_string(i) + ", [%r2+" + std::to_string(1024 * i) + "];\n";
+  }
+  for (int i = 0; i < multiplications; ++i) body += "fma.rn.f32 %f9, %f1, %f2, %f9;\n";
+  const auto module = ptx::parse(
+      ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u32 n) {\n"
+      ".reg .pred %p<4>;\n.reg .b32 %r<40>;\n.reg .f32 %f<10>;\nmov.u32 %r2, %tid.x;\n" +
+          before + "$L:\n" + body +
+          "add.s32 %r2, %r2, 4;\nadd.s32 %r0, %r0, 2;\nsetp.ne.s32 %p1, " + "%r0, " +
+          std::to_string(2 * rounds) + ";\n@%p1 bra $L;\n" + after + "ret;\n}\n",
+      "k.ptx", false);
+  machine::write_out_counted_loops(*module);
+  Text text;
+  for (const ptx::Instruction& one : module->function("k")->body) {
+    if (one.opcode == "ld") ++text.loads[one.operands[1].offset];
+    if (one.opcode == "setp") text.bounds.push_back(one.operands[2].bits);
+    text.jumps += one.opcode == "bra" ? 1 : 0;
+  }
+  return text;
+}
+using Loads = std::map<std::int64_t, int>;
+
 const std::string kLoad =
     "ld.global.f32 %f1, [%rd0];\nadd.f32 %f0, %f0, %f1;\nadd.s64 %rd0, %rd0, 256;\n";
 const std::string kUntilBound = "setp.lt.s32 %p1, %r0, %r1;\n";
@@ -60,4 +93,65 @@ TEST_CASE("ptxas keeps a loop whose rounds it cannot tell or put together", "[un
   std::string many;
   for (int i = 0; i < 60; ++i) many += "fma.rn.f32 %f0, %f0, %f1, %f2;\n";
   CHECK(unrolled(kLoad + many, kUntilBound).empty());
+}
+
+TEST_CASE("Of a loop whose rounds ptxas counts all are written out, if they are short",
+          "[unroll]") {
+  const Text all = written_out(16, 3);
+  CHECK(all.jumps == 0);
+  CHECK(all.bounds.empty());
+  CHECK(all.loads == Loads{{0, 1},
+                           {4, 1},
+                           {8, 1},
+                           {1024, 1},
+                           {1028, 1},
+                           {1032, 1},
+                           {2048, 1},
+                           {2052, 1},
+                           {2056, 1},
+                           {3072, 1},
+                           {3076, 1},
+                           {3080, 1}});
+  // So many rounds as ptxas 13.0 writes out of so many multiplications with four loads.
+  CHECK(written_out(8, 52).jumps == 0);
+  CHECK(written_out(8, 53).jumps == 1);
+  CHECK(written_out(24, 16).jumps == 0);
+  CHECK(written_out(24, 17).jumps == 1);
+  CHECK(written_out(44, 8).jumps == 0);
+  CHECK(written_out(48, 8).jumps == 1);
+  CHECK(written_out(84, 4).jumps == 0);
+  CHECK(written_out(86, 4).jumps == 1);
+}
+
+TEST_CASE("Of a longer one some are put together, and what is left over stands behind it",
+          "[unroll]") {
+  const auto copies = [](int multiplications, int rounds) {
+    int loads = 0;
+    for (const auto& [offset, count] : written_out(multiplications, rounds).loads) loads += count;
+    return loads / 4;
+  };
+  const Text some = written_out(32, 17);
+  CHECK(some.jumps == 1);
+  CHECK(some.bounds == std::vector<std::uint64_t>{30});
+  CHECK(some.loads == Loads{{0, 2},    {4, 2},    {8, 1},    {12, 1},   {16, 1},
+                            {1024, 2}, {1028, 2}, {1032, 1}, {1036, 1}, {1040, 1},
+                            {2048, 2}, {2052, 2}, {2056, 1}, {2060, 1}, {2064, 1},
+                            {3072, 2}, {3076, 2}, {3080, 1}, {3084, 1}, {3088, 1}});
+  // As ptxas 13.0 does.
+  CHECK(copies(8, 64) == 16);
+  CHECK(copies(16, 29) == 11);
+  CHECK(copies(24, 20) == 10);
+  CHECK(copies(36, 15) == 5);
+  CHECK(copies(56, 16) == 4);
+  CHECK(copies(64, 6) == 3);
+  CHECK(copies(66, 6) == 1);
+}
+
+TEST_CASE("Rounds that cannot be counted are not written out", "[unroll]") {
+  CHECK(written_out(8, 8, "mov.u32 %r0, %tid.y;\n").jumps == 1);
+  CHECK(written_out(8, 8, "mov.u32 %r0, 0;\n.pragma \"nounroll\";\n").jumps == 1);
+  CHECK(written_out(8, 8, "mov.u32 %r0, 0;\n@%p2 mov.u32 %r0, 4;\n").jumps == 1);
+  // Who comes back has the counter of last time, unless it is set again.
+  CHECK(written_out(8, 8, "mov.u32 %r0, 0;\n$M:\n", "@%p2 bra $M;\n").jumps == 2);
+  CHECK(written_out(8, 8, "$M:\nmov.u32 %r0, 0;\n", "@%p2 bra $M;\n").jumps == 1);
 }

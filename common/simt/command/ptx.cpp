@@ -9,6 +9,7 @@
 #include "common/simt/command/commands.hpp"
 #include "common/simt/machine/code.hpp"
 #include "common/simt/machine/merge.hpp"
+#include "common/simt/machine/unroll.hpp"
 #include "common/simt/ptx/parse.hpp"
 
 namespace simt::command {
@@ -73,6 +74,7 @@ void show(const simt::ptx::Module& module, const simt::ptx::Function& function) 
 void show_file(const std::string& name) {
   const auto module = simt::ptx::parse(file_text(name), name);
   simt::machine::order_modifiers(*module);
+  simt::machine::write_out_counted_loops(*module);
   std::printf("%s: PTX %s for %s\n", name.c_str(), module->version.c_str(), module->target.c_str());
   std::map<std::string, int> forms;
   for (const simt::ptx::Function& function : module->functions) {

@@ -8,6 +8,7 @@
 #include "common/simt/cudart/fat_binary.hpp"
 #include "common/simt/cudart/recording.hpp"
 #include "common/simt/machine/decode.hpp"
+#include "common/simt/machine/unroll.hpp"
 #include "common/simt/ptx/parse.hpp"
 
 namespace simt::cudart {
@@ -44,6 +45,7 @@ const ptx::Module& Module::ptx() {
     if (wrapper_ != nullptr) text_ = ptx_of_wrapper(wrapper_), is_linked_ = is_linked(wrapper_);
     std::unique_ptr<ptx::Module> read = ptx::parse(text_, "the program's PTX", is_linked_);
     machine::order_modifiers(*read);
+    machine::write_out_counted_loops(*read);
     ptx_ = std::move(read);
     if (!is_recording()) text_.clear();
   }

@@ -1,6 +1,7 @@
-// Loops that ptxas unrolls, which shows where lanes leave them at different rounds: lanes with four rounds to go take them
-// together, then those with two, then those with one; nobody else waits in the loop meanwhile. Found by comparing the SASS
-// of loops for sm_90 with and without .pragma "nounroll".
+// Loops that ptxas unrolls. One whose rounds it can count shows where it merges what several rounds load: that is written
+// out. Another shows where lanes leave it at different rounds: lanes with four rounds to go take them together, then those
+// with two, then those with one; nobody else waits in the loop meanwhile. Found by comparing the SASS of loops for sm_90
+// with and without .pragma "nounroll", and of generated ones of every length and count.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,10 @@
 #include "common/simt/ptx/module.hpp"
 
 namespace simt::machine {
+
+/// Writes out the rounds that ptxas puts together of loops that always go round the same number of times: all of them, or
+/// some and what then remains behind the loop. A register has another name in each round.
+void write_out_counted_loops(ptx::Module& module);
 
 /// One stretch of code from its head to the jump back to it. Whoever comes to its end goes on while the counter, to which
 /// `step` is added in each round, is not at the bound.

@@ -9,8 +9,8 @@
 
 A row is a launch: its name, the checksum of what it wrote, and its counters. The first line of a file says where it was
 recorded. Its launches are those of its folder: this one, or async and products, whose launches only Hopper runs;
-those of products have no counters, only what they wrote. Exit status of compare and widths: 0 all equal but for what is known, 1 some differ, 2 wrong use, 77 no
-nvdisasm.
+those of products have no counters, only what they wrote. Exit status of compare and widths: 0 all equal, 1 some differ,
+2 wrong use, 77 no nvdisasm.
 """
 
 import csv
@@ -76,10 +76,6 @@ class Launches:
         return sorted(str(path) for path in self.folder.glob("*.cu"))
 
 
-# Where the engine is known to count otherwise, and why.
-KNOWN = {
-    "one-dimensional tiles": "ptxas unrolls the loop over the tile and merges the loads of several rounds",
-}
 # Of so many kernels, in percent, the widths must be those of the SASS.
 LEAST_EQUAL_WIDTHS = 95
 
@@ -157,24 +153,17 @@ def compare(simcc, path):
     counted = counted_by_engine(simcc, launches_of)
     if [row[0] for row in expected] != [row[0] for row in counted]:
         sys.exit(f"fidelity: {path} has other launches: record it again")
-    equal, wrong = 0, 0
-    met = set()
+    equal = 0
     for want, got in zip(expected, counted):
         differ = [f"{column} {w} on the GPU, {g} here"
                   for column, w, g in zip(launches_of.columns[1:], want[1:], got[1:]) if w != str(g)]
         if not differ:
             equal += 1
             continue
-        known = KNOWN.get(want[0])
-        met.add(want[0])
-        wrong += known is None
-        print(f"{want[0]}: {'; '.join(differ)}{'' if known is None else f' (known: {known})'}")
-    for name in KNOWN.keys() - met if launches_of.folder == FOLDER else []:
-        print(f"{name}: said to differ in KNOWN, but is equal")
-        wrong += 1
+        print(f"{want[0]}: {'; '.join(differ)}")
     print(f"{equal} of {len(counted)} launches equal in {len(launches_of.metrics)} counters and in what they wrote ({where})")
     sums = {"recorded": where, "launches": len(counted), "equal": equal, "counters": len(launches_of.metrics)}
-    return 0 if wrong == 0 and counted else 1, sums
+    return 0 if equal == len(counted) > 0 else 1, sums
 
 
 def widths_of_ptx(simt, path):

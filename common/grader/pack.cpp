@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <set>
 
@@ -248,10 +249,18 @@ std::string tar_of(const Pack&) { throw DataError(kNoArchives); }
 #endif
 
 bool is_archive(const fs::path& target) {
-  constexpr const char* kEndings[] = {".zip", ".tar.gz", ".tgz", ".tar"};
   const std::string name = target.filename().string();
-  return std::any_of(std::begin(kEndings), std::end(kEndings),
-                     [&](const char* ending) { return name.ends_with(ending); });
+  const auto ends_with_one = [&](std::initializer_list<const char*> endings) {
+    return std::any_of(endings.begin(), endings.end(),
+                       [&](const char* ending) { return name.ends_with(ending); });
+  };
+  if (ends_with_one({".zip", ".tar.gz", ".tgz", ".tar"})) return true;
+  if (ends_with_one({".rar", ".7z", ".gz", ".bz2", ".xz", ".zst"})) {
+    throw DataError(
+        data::quoted(target.string()) +
+        ": archives are written as .zip, .tar or .tar.gz; name one of these or a folder");
+  }
+  return false;
 }
 
 Value parsed(const std::string& assignment) {

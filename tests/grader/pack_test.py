@@ -190,6 +190,7 @@ class Student(Copies):
             (["student"], 2, "needs a folder or an archive"),
             (["pupil", "x"], 2, "'pupil' is not one of student, instructor"),
             (["student", str(self.student)], 74, "not an empty folder"),
+            (["student", str(self.at / "z.rar")], 2, "are written as .zip"),
             (["student", str(self.at / "no" / "x"), "--student", "all"], 2, "--roster"),
             (["student", str(self.at / "z"), "--roster", str(roster), "--student", "s3"], 2, "nobody in"),
             (["student", str(self.at / "z"), "--roster", str(roster)], 2, "cannot be a file's name"),

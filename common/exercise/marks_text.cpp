@@ -314,7 +314,7 @@ std::string render_marks(const Marks& marks, const MarksScreen& screen,
 
   // ---- The end: what else, what now ----
   std::string end;
-  for (const std::string& note : screen.notes) end += clipped(note, options) + "\n";
+  for (const std::string& note : screen.notes) end += wrapped(note, options) + "\n";
   if (!screen.next.empty()) end += wrapped("next: " + screen.next, options) + "\n";
 
   // ---- Why: the first failure, then the others ----

@@ -311,7 +311,10 @@ struct RemoteBackend::State {
       }
       std::string how = "the exercise's program is gone: " + asked.how();
       if (&asked == process.get() && request.ask == Ask::hello) {
-        how += " (before the first call: does anything in the file run before main?)";
+        how += how.find("ended itself") == std::string::npos
+                   ? " (before the first call: does anything in the file run before main?)"
+                   : " (before the first call: has the file a main of its own, or does anything in "
+                     "it run before main?)";
       }
       if (asked.is_hindered()) hinder(how);
       fail(how);

@@ -118,6 +118,16 @@ TEST_CASE("a failure: points, each category, the first failure in full, the othe
   CHECK(lines.size() <= 22);
 }
 
+TEST_CASE("what a note says to do is told on a narrow terminal too") {
+  MarksScreen screen = a_screen();
+  screen.notes = {
+      "exercises/04_tile_and_halo/predictions.txt:1: 'many' is no number: write 264, 1,024 or "
+      "9.25"};
+  const std::string text = render_marks(wrong_marks(), screen, {.width = 80});
+  CHECK_THAT(text, contains("write 264,\n  1,024 or 9.25\n"));
+  for (const std::string& line : lines_of(text)) CHECK(line.size() <= 80);
+}
+
 TEST_CASE("a failure that has a row of its own is told by it, once") {
   Marks marks = wrong_marks();
   marks.faults.push_back(marks.faults[0]);

@@ -199,6 +199,15 @@ TEST_CASE("a crash costs its group, and the next is still judged") {
   CHECK(check.right("short ones").outcome == Outcome::good);
 }
 
+TEST_CASE("a program that ends before it is asked may have a main of its own") {
+  try {
+    const Check check(copy_contract(), WorkerCommand{{"true"}}, "true.cu", test::seed());
+    FAIL("it was started");
+  } catch (const std::runtime_error& error) {
+    CHECK_THAT(error.what(), contains("exit status 0 (before the first call: has the file a main"));
+  }
+}
+
 TEST_CASE("an exception from the launch is told in its own words") {
   CHECK_THAT(check_of("throws").right("short ones").message, contains("thrown on purpose"));
 }

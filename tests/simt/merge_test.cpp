@@ -95,6 +95,32 @@ TEST_CASE("Addresses that several registers reach are compared") {
         "ld.shared.v2.f32; ld.shared.v2.f32");
 }
 
+TEST_CASE("A pointer that a loop moves on is known by its remainder") {
+  const auto in_loop = [](const std::string& before, int step, std::initializer_list<int> words) {
+    return rewritten(kTile, before + "$L:\n" + loads(words, "%r5") + "add.u32 %r5, %r5, " +
+                                std::to_string(step) +
+                                ";\nsetp.lt.u32 %p0, %r5, 4000;\n@%p0 bra $L;");
+  };
+  const std::string behind_132 = "add.u32 %r4, %r1, 132;\nmov.u32 %r5, %r4;\n";
+  CHECK(in_loop(behind_132, 256, {-33, -32}) == "ld.shared.v2.f32");
+  CHECK(in_loop(behind_132, 256, {-1, 0, 1, 2}) == "ld.shared.v4.f32");
+  CHECK(in_loop(behind_132, 256, {0, 1}) == "ld.shared.f32; ld.shared.f32");
+  CHECK(in_loop(behind_132, 8, {-1, 0, 1, 2}) == "ld.shared.v2.f32; ld.shared.v2.f32");
+  CHECK(in_loop(behind_132, 4, {-1, 0}) == "ld.shared.f32; ld.shared.f32");
+  // Two ways to come there, 16 bytes apart.
+  CHECK(in_loop("mov.u32 %r5, %r1;\n@%p1 add.u32 %r5, %r1, 16;\n", 32, {0, 1, 2, 3}) ==
+        "ld.shared.v4.f32");
+  CHECK(in_loop("mov.u32 %r5, %r1;\n@%p1 add.u32 %r5, %r1, 8;\n", 32, {0, 1, 2, 3}) ==
+        "ld.shared.v2.f32; ld.shared.v2.f32");
+  CHECK(in_loop("or.b32 %r4, %r2, 20;\nadd.u32 %r5, %r3, %r4;\n", 32, {-1, 0}) ==
+        "ld.shared.v2.f32");
+  // The bits of a float are no whole number.
+  CHECK(rewritten(kTile,
+                  "cvt.rn.f32.u32 %f8, %r0;\nmul.f32 %f8, %f8, 0f40000000;\n"
+                  "cvt.rzi.u32.f32 %r4, %f8;\nadd.u32 %r5, %r3, %r4;\n" +
+                      loads({0, 1}, "%r5")) == "mul.f32; ld.shared.f32; ld.shared.f32");
+}
+
 TEST_CASE("Vectors join with vectors and single values") {
   CHECK(rewritten(kTile,
                   "ld.shared.v2.f32 {%f0, %f1}, [%r1];\n"

@@ -1,6 +1,6 @@
 // A GPU as a backend: launches are timed; traffic and hazards are the simulator's to see.
 //
-// Everything runs on the per-thread default stream: kernels are launched without naming a stream, and
+// Everything that is timed runs on the per-thread default stream: kernels are launched without naming a stream, and
 // that one, unlike the legacy default stream, can be captured into a graph (the GPU code is compiled
 // with --default-stream per-thread).
 #include <algorithm>

@@ -120,13 +120,13 @@ struct Negate {
     return Subtract{}(T{0}, a);
   }
 };
-struct Least {
+struct Minimum {
   template <class T>
   T operator()(T a, T b) const {
     return b < a ? b : a;
   }
 };
-struct Greatest {
+struct Maximum {
   template <class T>
   T operator()(T a, T b) const {
     return b > a ? b : a;
@@ -355,8 +355,8 @@ void add_integers(std::vector<Form>& forms) {
                      [](auto a, auto b, auto c) { return Add{}(High{}(a, b), c); });
   add_division<Divide>(forms, "div");
   add_division<Remainder>(forms, "rem");
-  integers<2>(forms, "min", Least{});
-  integers<2>(forms, "max", Greatest{});
+  integers<2>(forms, "min", Minimum{});
+  integers<2>(forms, "max", Maximum{});
   seldom_integers<3>(forms, "sad", [](auto a, auto b, auto c) {
     return Add{}(c, a < b ? Subtract{}(b, a) : Subtract{}(a, b));
   });

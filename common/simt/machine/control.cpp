@@ -30,7 +30,7 @@ const Step* end(const Step*, Warp& warp) { return warp.end(); }
 // left, of the loop and of those that are taken together. Behind the jump back stand the steps at which lanes with fewer
 // rounds wait; so they come when nobody is in the loop. ----
 
-constexpr int kCounter = 0, kBound = 1, kLeft = 2, kTogether = 3;
+constexpr int kCounter = 0, kBound = 1, kRemaining = 2, kTogether = 3;
 constexpr std::int32_t kMany = 4, kFew = 2;
 constexpr std::int32_t kAll = std::numeric_limits<std::int32_t>::max();  // of lanes that never part
 
@@ -54,7 +54,7 @@ template <class Count>
 const Step* enter_loop(const Step* step, Warp& warp) {
   const auto* const counter = warp.values<const Count>(step->from[kCounter]);
   const auto* const bound = warp.values<const Count>(step->from[kBound]);
-  auto* const left = warp.values<std::int32_t>(step->from[kLeft]);
+  auto* const left = warp.values<std::int32_t>(step->from[kRemaining]);
   auto* const together = warp.values<std::int32_t>(step->from[kTogether]);
   const std::int64_t by = step->source_offset < 0 ? -step->source_offset : step->source_offset;
   std::int64_t least = kAll, most = 1;
@@ -87,7 +87,7 @@ const Step* enter_loop(const Step* step, Warp& warp) {
 
 // The jump back.
 const Step* next_round(const Step* step, Warp& warp) {
-  auto* const left = warp.values<std::int32_t>(step->from[kLeft]);
+  auto* const left = warp.values<std::int32_t>(step->from[kRemaining]);
   auto* const together = warp.values<std::int32_t>(step->from[kTogether]);
   const std::uint32_t takers = warp.active & warp.predicate(step->guard);
   if (together[std::countr_zero(warp.active)] == kAll) {

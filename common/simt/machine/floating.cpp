@@ -11,7 +11,8 @@
 #include "common/simt/machine/lanes.hpp"
 #include "common/simt/machine/rounding.hpp"
 
-namespace simt::machine {
+// Its operations are named as those of arithmetic.
+namespace simt::machine::floating {
 namespace {
 
 using ptx::Type;
@@ -379,12 +380,11 @@ void add_approximations(std::vector<Form>& forms) {
 }
 
 }  // namespace
+}  // namespace simt::machine::floating
 
-void add_floating_forms(std::vector<Form>& forms) {
-  add_nearest(forms);
-  add_seldom(forms);
-  add_choices(forms);
-  add_approximations(forms);
+void simt::machine::add_floating_forms(std::vector<Form>& forms) {
+  floating::add_nearest(forms);
+  floating::add_seldom(forms);
+  floating::add_choices(forms);
+  floating::add_approximations(forms);
 }
-
-}  // namespace simt::machine

@@ -17,7 +17,9 @@ int row_of(const LayerNumbers& layer) { return (layer.K + 63) / 64 * 64; }
 int pack_filters(const float* filters, float* packed, const LayerNumbers& layer, int channels,
                  int row, long long floats) {
   const PackedRows rows = {layer.K, layer.C, layer.R * layer.S, channels, row};
-  return launch_pack(filters, packed, rows, Zeros(), floats - rows.floats());
+  const long long behind = floats - rows.floats();
+  return behind > 0 ? launch_pack(filters, packed, rows, Zeros(), behind)
+                    : launch_pack(filters, packed, rows);
 }
 
 long long packed_floats(const LayerNumbers& layer) {

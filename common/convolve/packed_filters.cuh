@@ -4,6 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "common/harness/divisor.h"
 #include "common/harness/kernel.h"
 
@@ -22,16 +24,21 @@ struct PackedRows {
 
 constexpr int kPackTile = 32, kPackThreads = 256;
 
-// After the filters come `behind_count` numbers more, at `after`: behind(i). Preconditions: blockDim.x = kPackThreads; gridDim.x = tiles
-// of filters * tiles of channels' taps, and a thread for each number behind.
+// For `Behind` where no numbers come after the filters.
+struct NothingBehind {};
+
+// After the filters come `behind_count` numbers more, at `after`: behind(i). Preconditions: blockDim.x = kPackThreads;
+// gridDim.x = tiles of filters * tiles of channels' taps, and a thread for each number behind.
 template <class Behind>
 __global__ void __launch_bounds__(kPackThreads)
     pack_kernel(const float* filters, float* packed, float* after, PackedRows rows,
                 Divisor filter_tiles, int tiles, Behind behind, long long behind_count) {
-  if (static_cast<int>(blockIdx.x) >= tiles) {
-    const long long i = 1ll * (blockIdx.x - tiles) * kPackThreads + threadIdx.x;
-    if (i < behind_count) after[i] = behind(i);
-    return;
+  if constexpr (!std::is_same_v<Behind, NothingBehind>) {
+    if (static_cast<int>(blockIdx.x) >= tiles) {
+      const long long i = 1ll * (blockIdx.x - tiles) * kPackThreads + threadIdx.x;
+      if (i < behind_count) after[i] = behind(i);
+      return;
+    }
   }
   __shared__ float tile[kPackTile][kPackTile + 1];
   constexpr int kStep = kPackThreads / kPackTile;
@@ -64,9 +71,9 @@ __global__ void __launch_bounds__(kPackThreads)
 }
 
 /// Launches it. Returns a CUDA error code.
-template <class Behind>
-int launch_pack(const float* filters, float* packed, const PackedRows& rows, const Behind& behind,
-                long long behind_count) {
+template <class Behind = NothingBehind>
+int launch_pack(const float* filters, float* packed, const PackedRows& rows,
+                const Behind& behind = {}, long long behind_count = 0) {
   const int filter_tiles = (rows.row - 1) / kPackTile + 1;
   const int tiles = filter_tiles * ((rows.channels * rows.taps.value - 1) / kPackTile + 1);
   const auto blocks_behind = static_cast<int>((behind_count + kPackThreads - 1) / kPackThreads);

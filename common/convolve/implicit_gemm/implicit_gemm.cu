@@ -55,14 +55,8 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices) implicit_gem
 
   // Four quads are under way, in registers. Filters depend on no launch before this one, and come first.
   Quad next[2][2];
-  auto filters = [&] {
-    if constexpr (kPacked) {
-      return FilterQuads<kFilters>(of_filters, shares, first_filter, first, lane);
-    } else {
-      return UnpackedQuads<kFilters, kCells != GemmCells::taps>(of_filters, layer, first_filter,
-                                                                first, lane);
-    }
-  }();
+  auto filters =
+      filter_quads<kFilters, kCells, kPacked>(of_filters, layer, shares, first_filter, first, lane);
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     if (i < quads) filters.fetch(next[i / 2][i % 2], lane);

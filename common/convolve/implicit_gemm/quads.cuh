@@ -74,6 +74,18 @@ struct UnpackedQuads {
   }
 };
 
+// A lane's share of a tile's filters, packed or as they were given.
+template <int kFilters, GemmCells kCells, bool kPacked>
+__device__ auto filter_quads(const float* filters, const LayerNumbers& layer,
+                             const GemmShares& shares, int first_filter, int first_quad, int lane) {
+  if constexpr (kPacked) {
+    return FilterQuads<kFilters>(filters, shares, first_filter, first_quad, lane);
+  } else {
+    constexpr bool kQuads = kCells != GemmCells::taps;
+    return UnpackedQuads<kFilters, kQuads>(filters, layer, first_filter, first_quad, lane);
+  }
+}
+
 // A lane's cells, of one quad after the other: always of the same column (or four), a channel or a quad of them further
 // on each time. Columns that do not exist are the last ones once more: nobody stores them.
 template <GemmCells kCells>

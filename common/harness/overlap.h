@@ -2,10 +2,10 @@
 // (LayerCall::overlaps). GPUs before compute capability 9.0 know nothing of either: kernels that run there, too, can call
 // all the same what makes launches overlap, and it does nothing.
 //
-// A launch that overlaps begins when all blocks of the one before have ended, or said that it may: its start is hidden, and
-// the end of the other's stores. Saying so at a kernel's begin made most layers of one image slower, and VGG a sixth: blocks
-// that can only wait are placed while others compute, two on one SM and none on the next. So only kernels that know which
-// one follows say anything.
+// A launch that overlaps begins when all blocks of the one before have ended, or said that it may. Saying so at a kernel's
+// begin made most layers of one image slower, and VGG a sixth: blocks that can only wait are placed while others compute,
+// two on one SM and none on the next. So kernels say so when their sums are complete, before they hand them on; those that
+// know what follows may say it earlier.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -69,6 +69,7 @@ __global__ void __launch_bounds__(kThreads, 4)
     }
   }
   // [/doc:rows]
+  let_next_launch_begin();
   const int columns = end_w - max(first_w, 0);
 #pragma unroll
   for (int e = 0; e < kRows; ++e) {

@@ -42,6 +42,7 @@ __global__ void __launch_bounds__(kRowWarps* kWarpSize)
   };
   fetch(0);
   const float own_bias = bias != nullptr ? bias[k] : 0.0f;
+  let_next_launch_begin();     // its first filters may come now, too
   wait_for_launches_before();  // where calls overlap; else nothing
   float sum = 0.0f;
   for (int first = 0; first < count; first += kAhead * kWarpSize) {

@@ -105,6 +105,8 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices) implicit_gem
     }
   }
 
+  let_next_launch_begin();
+
   // The warps' sums, then the blocks'.
   __syncwarp();
   put_sums(sums, own, lane);

@@ -125,6 +125,7 @@ __global__ void __launch_bounds__(kRegisterShapes[kShape].threads(),
       add_products<T, kFew>(filters[c % 2], pixels[c % 2], sums);
     }
   }
+  let_next_launch_begin();
   if (parts > 1) {
     send_and_add<T>(sums, of_parts, full, part, outputs, own_filter, own_pixel);
   } else if (layer.P * layer.Q % 4 == 0) {

@@ -110,6 +110,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < W::kOutputs; ++i) half[i][j] = y[i];
   }
+  let_next_launch_begin();
   const float its_bias = bias != nullptr ? bias[k] : 0.0f;
   float* const to =
       output + ((static_cast<long long>(n) * layer.K + k) * layer.P + p) * layer.Q + q;

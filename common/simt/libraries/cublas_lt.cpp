@@ -406,9 +406,6 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
   return status_of_lt([&] {
     const Product& its_product = its(product);
     require_possible(its_product, its(a_is), its(b_is), its(c_is), its(d_is));
-    // It finds a way for these, and does not go it.
-    require(its(d_is).order == CUBLASLT_ORDER_COL ||
-            its_product.epilogue == CUBLASLT_EPILOGUE_DEFAULT);
     if (its_product.pointer_mode > CUBLASLT_POINTER_MODE_DEVICE) {
       refuse("pointer mode", its_product.pointer_mode);
     }

@@ -161,7 +161,9 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   if (cells.owner[word] < 0) {
     if (cells.owner[word] == mark) {
       its = &words[static_cast<std::size_t>(cells.write[word])];
-      if (is_shared && is_alone) {
+      const bool goes_on = its->is_of_atomics && !its->all.empty() &&
+                           its->all.back().moment >= since_ && is_plain_atomic(now);
+      if (is_shared && is_alone && !goes_on) {
         // What lies before the barrier is done with.
         const bool is_own = &memory == this, have_met = its->meetings != memory.meetings_;
         std::erase_if(its->all, [&](const Exact& one) {
@@ -346,7 +348,7 @@ bool BlockCheck::stores_same(const Exact& now, const Exact& earlier, const Acces
   return true;
 }
 
-// What races with no other such access, in global memory.
+// What races with no other such access.
 bool BlockCheck::is_plain_atomic(const Exact& one) const {
   const Site* const site = site_of(one);
   return one.act == Act::atomic && one.bytes == 15 && site != nullptr &&
@@ -369,7 +371,8 @@ void BlockCheck::tidy(Words& words, Word& word) {
 void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
                        bool is_shared) {
   // Thousands of lanes may poll one lock: what each does again there is nothing to any other.
-  const bool is_plain = !is_shared && !checker_.launch_.by_barriers && is_plain_atomic(now);
+  const bool is_plain = !(is_shared && checker_.launch_.has_clusters) &&
+                        !checker_.launch_.by_barriers && is_plain_atomic(now);
   if (word.is_of_atomics && is_plain && word.all.size() < 2 * word.tidy) {
     word.all.push_back(now);
     ++words.accesses;

@@ -186,6 +186,7 @@ void Block::begin(Cluster& its_cluster, Dim3 its_index, unsigned its_rank) {
   barriers = {};
   loads.clear();
   phases = 0;
+  states = {};
   if (grid->probes != nullptr) tallies.assign(grid->probes->tallies().size(), 0);
   // On a GPU it holds what another block has left. Ones are NaNs and large numbers, which show in a result.
   std::fill(shared.begin(), shared.end(), std::byte{0xff});
@@ -235,7 +236,24 @@ bool Block::run() {
     goes_on |= pass_barriers(*this);
     has_advanced |= goes_on;
   }
-  return has_advanced;
+  if (!goes_on) return has_advanced;
+  // Threads that ask for something and meet, again and again, wait for it: all is as it was a few turns ago.
+  const std::uint64_t now = state();
+  const bool is_again = std::find(states.begin(), states.end(), now) != states.end();
+  states[turn++ % states.size()] = now;
+  return !is_again;
+}
+
+std::uint64_t Block::state() const {
+  std::uint64_t sum = sum_of_words(shared.data(), shared.size());
+  for (const Warp& warp : warps) {
+    sum = sum * 31 + warp.state_of_registers();
+    for (const Group& one : warp.others) {
+      sum = sum * 31 + static_cast<std::uint64_t>(one.at - grid->code->steps.data());
+      sum = sum * 31 + one.lanes;
+    }
+  }
+  return sum;
 }
 
 Cluster::Cluster(const Grid& its_grid) : grid(&its_grid) {

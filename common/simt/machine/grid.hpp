@@ -232,6 +232,12 @@ struct Block {
   }
   /// Gives each warp a turn, until none of them advances.
   bool run();
+
+ private:
+  /// Equal where registers, shared memory and places in the code are.
+  std::uint64_t state() const;
+  std::array<std::uint64_t, 8> states{};  // at the end of its last long turns
+  std::size_t turn = 0;
 };
 
 /// Blocks that run at the same time and reach each other's shared memory. Without clusters: one block.

@@ -220,16 +220,19 @@ void Warp::set_aside(const Step* at, std::uint32_t some, Group::State state,
   activate(active & ~some);
 }
 
-std::uint64_t Warp::state_of_registers() const {
+std::uint64_t sum_of_words(const std::byte* data, std::size_t bytes) {
   // FNV-1a on words: equal states have equal sums, and that is what counts.
   std::uint64_t sum = 0xcbf2'9ce4'8422'2325;
-  const std::size_t bytes = block->grid->code->registers.size();
   for (std::size_t at = 0; at + 8 <= bytes; at += 8) {
     std::uint64_t word = 0;
-    std::memcpy(&word, registers + at, sizeof word);
+    std::memcpy(&word, data + at, sizeof word);
     sum = (sum ^ word) * 0x100'0000'01b3;
   }
   return sum;
+}
+
+std::uint64_t Warp::state_of_registers() const {
+  return sum_of_words(registers, block->grid->code->registers.size());
 }
 
 // True if the lanes that jump back were here in the same state a moment ago: only others can change what comes.

@@ -143,6 +143,8 @@ struct Warp {
   void release(std::uint32_t barrier);
   /// The step that runs has brought something that nobody wrote: it is the last that is not followed.
   void begin_to_follow();
+  /// Equal where all registers are.
+  std::uint64_t state_of_registers() const;
   /// Runs until all lanes have ended or wait, or others of the block are to have a turn.
   void run();
 
@@ -152,7 +154,6 @@ struct Warp {
   const Step* follow(const Step* step);
   bool goes_round(const Step* from);
   const Step* linger(const Step* step);
-  std::uint64_t state_of_registers() const;
 
   const Step* kept_limit_ = kNowhere;   // while begin_to_follow() has taken its place
   std::uint32_t jumps_back_ = 0;        // of the lanes that run, since they were chosen
@@ -164,6 +165,9 @@ struct Warp {
   std::uint32_t sleeps_ = 0;
   bool last_first_ = false;  // who has spun comes last for once
 };
+
+/// Equal where the words are.
+std::uint64_t sum_of_words(const std::byte* data, std::size_t bytes);
 
 /// Runs a step that computes a value of so many bytes for each lane, and gives those that are not active back what they had.
 const Step* for_active_lanes(Execute run, const Step* step, Warp& warp, std::size_t bytes);

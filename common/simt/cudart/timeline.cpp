@@ -422,9 +422,12 @@ HostTask::HostTask(int stream) : before_(state().host) {
   const Clock clock = record(stream);
   join(state().host, clock);
   join(state().tasks[std::this_thread::get_id()], clock);
-  // Pages open again for it, but what nobody else has waited for stays.
+  // Pages of what is over for it open.
   const std::map<std::uint64_t, memory::HostAccess> closed = state().closed;
   for (const auto& [page, access] : closed) set_access(page, memory::HostAccess::all);
+  for (const Known& one : state().open) {
+    if (one.number > at(state().host, one.stream)) close_pages(one.footprint);
+  }
 }
 
 HostTask::~HostTask() {

@@ -51,10 +51,11 @@ std::string nearest(std::string_view typed, const std::vector<std::string>& choi
   const std::string word = lower(typed);
   if (word.size() < 2 || word.size() > kLongest) return {};
   std::string best;
-  std::size_t least = word.size() / 3 + 2;  // not as many
+  const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
+  std::size_t least = letters / 3 + 2;  // not as many
   for (const std::string& choice : choices) {
     const std::size_t far = difference(word, lower(choice));
-    if (far < least && far < word.size() - 1) {
+    if (far < least && far + 1 < letters) {
       least = far;
       best = choice;
     }

@@ -20,6 +20,8 @@ TEST_CASE("the nearest word is the one that was meant", "[suggestion]") {
   CHECK(nearest("tiled", {"tiled_halo", "warp_tile"}) == "tiled_halo");
   CHECK(nearest("halo", {"warp_tile", "04_conv1d_tiled_halo"}) == "04_conv1d_tiled_halo");
   CHECK(nearest("--lenght", {"--layer", "--length"}) == "--length");
+  CHECK(nearest("--list", {"--mask", "--seed"}) == "");
+  CHECK(nearest("--", {"--on"}) == "");
   CHECK(did_you_mean("gauss", {"box", "gaussian"}) == "; did you mean gaussian?");
   CHECK(did_you_mean("14", {"01", "04"}) == "");
 }

@@ -7,21 +7,11 @@
 #include "common/harness/families/conv1d.hpp"
 #include "common/harness/families/trials.hpp"
 #include "tests/catch.hpp"
+#include "tests/harness/tried.hpp"
 #include "tests/harness/wrong_variants.hpp"
 
 using namespace halo;
-
-namespace {
-
-Row try_variant(const Conv1dVariant& variant, const std::vector<Conv1dProblem>& trials) {
-  const auto backend = make_backend();
-  Row row;
-  Progress progress;
-  check_trials(variant, *backend, trials, test::seed(), row, progress);
-  return row;
-}
-
-}  // namespace
+using test::try_variant;
 
 TEST_CASE("every wrong variant is rejected, with a reason that names a shape") {
   const auto trials = adversarial<Conv1dProblem>(test::seed());

@@ -9,26 +9,17 @@
 #include "common/harness/families/conv2d.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/captured.hpp"
+#include "tests/harness/tried.hpp"
 #include "tests/harness/wrong_layers.hpp"
 
 using namespace halo;
 using conv::ConvLayer;
+using test::try_variant;
 
 namespace {
 
-Row try_variant(const Conv2dVariant& variant, const std::vector<ConvLayer>& layers) {
-  const auto backend = make_backend();
-  Row row;
-  Progress progress;
-  check_trials(variant, *backend, layers, test::seed(), row, progress);
-  return row;
-}
-
 Row run_layer(const Conv2dVariant& variant, const std::string& label) {
-  const auto backend = make_backend();
-  Row row;
-  check_problem(variant, *backend, conv::parse_label(label), test::seed(), row);
-  return row;
+  return test::run_one(variant, conv::parse_label(label));
 }
 
 Conv2dVariant wrong(const std::string& name) {

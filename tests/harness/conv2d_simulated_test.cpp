@@ -7,9 +7,11 @@
 #include "common/harness/traffic/tally.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/planted/planted_layers.hpp"
+#include "tests/harness/tried.hpp"
 
 using namespace halo;
 using conv::ConvLayer;
+using test::try_variant;
 
 namespace {
 
@@ -126,20 +128,8 @@ int line_of(const std::string& bug) {
   return 0;
 }
 
-Row try_variant(const Conv2dVariant& variant) {
-  const auto backend = make_backend();
-  Row row;
-  Progress progress;
-  check_trials(variant, *backend, adversarial<conv::ConvLayer>(test::seed()), test::seed(), row,
-               progress);
-  return row;
-}
-
 Row run_layer(const Conv2dVariant& variant, const std::string& label) {
-  const auto backend = make_backend();
-  Row row;
-  check_problem(variant, *backend, conv::parse_label(label), test::seed(), row);
-  return row;
+  return test::run_one(variant, conv::parse_label(label));
 }
 
 }  // namespace

@@ -7,31 +7,17 @@
 #include "common/harness/families/softmax.hpp"
 #include "common/harness/families/transform.hpp"
 #include "tests/catch.hpp"
+#include "tests/harness/tried.hpp"
 #include "tests/harness/wrong_operations.hpp"
 
 using namespace halo;
 using conv::PoolingLayer;
 using conv::Softmax;
 using conv::Transform;
+using test::run_one;
+using test::try_variant;
 
 namespace {
-
-template <class Problem>
-Row try_variant(const Variant<Problem>& variant) {
-  const auto backend = make_backend();
-  Row row;
-  Progress progress;
-  check_trials(variant, *backend, adversarial<Problem>(test::seed()), test::seed(), row, progress);
-  return row;
-}
-
-template <class Problem>
-Row run_one(const Variant<Problem>& variant, const Problem& problem) {
-  const auto backend = make_backend();
-  Row row;
-  check_problem(variant, *backend, problem, test::seed(), row);
-  return row;
-}
 
 template <class Problem>
 Variant<Problem> wrong(const std::string& name) {

@@ -8,10 +8,13 @@
 #include "common/harness/traffic/tally.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/planted/planted_operations.hpp"
+#include "tests/harness/tried.hpp"
 
 using namespace halo;
 using conv::Softmax;
 using conv::Transform;
+using test::run_one;
+using test::try_variant;
 
 namespace {
 
@@ -89,23 +92,6 @@ int line_of(const std::string& bug) {
   }
   FAIL("no [bug:" << bug << "]");
   return 0;
-}
-
-template <class Problem>
-Row try_variant(const Variant<Problem>& variant) {
-  const auto backend = make_backend();
-  Row row;
-  Progress progress;
-  check_trials(variant, *backend, adversarial<Problem>(test::seed()), test::seed(), row, progress);
-  return row;
-}
-
-template <class Problem>
-Row run_one(const Variant<Problem>& variant, const Problem& problem) {
-  const auto backend = make_backend();
-  Row row;
-  check_problem(variant, *backend, problem, test::seed(), row);
-  return row;
 }
 
 }  // namespace

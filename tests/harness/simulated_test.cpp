@@ -17,8 +17,10 @@
 #include "tests/harness/captured.hpp"
 #include "tests/harness/planted/planted.hpp"
 #include "tests/harness/planted/planted_costs.hpp"
+#include "tests/harness/tried.hpp"
 
 using namespace halo;
+using test::try_variant;
 
 namespace {
 
@@ -60,15 +62,6 @@ int line_of(const std::string& bug, const std::string& file = "planted.cu") {
   }
   FAIL("no [bug:" << bug << "]");
   return 0;
-}
-
-Row try_variant(const Conv1dVariant& variant) {
-  const auto backend = make_backend();
-  Row row;
-  Progress progress;
-  check_trials(variant, *backend, adversarial<Conv1dProblem>(test::seed()), test::seed(), row,
-               progress);
-  return row;
 }
 
 Row run_channels(const Conv1dVariant& variant, int channels = 1) {

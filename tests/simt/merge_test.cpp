@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/simt/machine/unroll.hpp"
 #include "common/simt/ptx/parse.hpp"
 #include "tests/catch.hpp"
 
@@ -25,6 +26,7 @@ std::string rewritten(const std::string& variables, const std::string& body,
           variables + "mov.u32 %r0, %tid.x;\nshl.b32 %r2, %r0, 5;\nmov.u32 %r3, " +
           last.substr(last.rfind(' ') + 1) + ";\nadd.u32 %r1, %r3, %r2;\n" + body + "\nret;\n}\n",
       "k.ptx", is_linked);
+  machine::write_out_counted_loops(*module);
   const ptx::Function& kernel = *module->function("k");
   const machine::Rewritten all =
       machine::rewrite_as_ptxas(*module, kernel, ptx::shared_places(*module, kernel));
@@ -95,30 +97,39 @@ TEST_CASE("Addresses that several registers reach are compared") {
         "ld.shared.v2.f32; ld.shared.v2.f32");
 }
 
-TEST_CASE("A pointer that a loop moves on is known by its remainder") {
-  const auto in_loop = [](const std::string& before, int step, std::initializer_list<int> words) {
-    return rewritten(kTile, before + "$L:\n" + loads(words, "%r5") + "add.u32 %r5, %r5, " +
-                                std::to_string(step) +
-                                ";\nsetp.lt.u32 %p0, %r5, 4000;\n@%p0 bra $L;");
+TEST_CASE("Loads of several rounds are merged where ptxas puts the rounds together") {
+  const auto counted = [](int rounds, const std::string& begin, std::initializer_list<int> words,
+                          int step) {
+    return rewritten(kTile, "mov.u32 %r6, 0;\nadd.u32 %r4, %r1, " + begin +
+                                ";\nmov.u32 %r5, %r4;\n$L:\n" + loads(words, "%r5") +
+                                "add.u32 %r5, %r5, " + std::to_string(step) +
+                                ";\nadd.u32 %r6, %r6, 1;\nsetp.ne.u32 %p0, %r6, " +
+                                std::to_string(rounds) + ";\n@%p0 bra $L;");
   };
-  const std::string behind_132 = "add.u32 %r4, %r1, 132;\nmov.u32 %r5, %r4;\n";
-  CHECK(in_loop(behind_132, 256, {-33, -32}) == "ld.shared.v2.f32");
-  CHECK(in_loop(behind_132, 256, {-1, 0, 1, 2}) == "ld.shared.v4.f32");
-  CHECK(in_loop(behind_132, 256, {0, 1}) == "ld.shared.f32; ld.shared.f32");
-  CHECK(in_loop(behind_132, 8, {-1, 0, 1, 2}) == "ld.shared.v2.f32; ld.shared.v2.f32");
-  CHECK(in_loop(behind_132, 4, {-1, 0}) == "ld.shared.f32; ld.shared.f32");
-  // Two ways to come there, 16 bytes apart.
-  CHECK(in_loop("mov.u32 %r5, %r1;\n@%p1 add.u32 %r5, %r1, 16;\n", 32, {0, 1, 2, 3}) ==
-        "ld.shared.v4.f32");
-  CHECK(in_loop("mov.u32 %r5, %r1;\n@%p1 add.u32 %r5, %r1, 8;\n", 32, {0, 1, 2, 3}) ==
-        "ld.shared.v2.f32; ld.shared.v2.f32");
-  CHECK(in_loop("or.b32 %r4, %r2, 20;\nadd.u32 %r5, %r3, %r4;\n", 32, {-1, 0}) ==
-        "ld.shared.v2.f32");
-  // The bits of a float are no whole number.
+  CHECK(counted(4, "0", {0}, 4) == "ld.shared.v4.f32");
+  CHECK(counted(6, "8", {0}, 4) == "ld.shared.v2.f32; ld.shared.v4.f32");
+  CHECK(counted(2, "0", {0, 2}, 4) == "ld.shared.v4.f32");
+  // Where no round comes twice, it is known where the pointer begins.
+  CHECK(counted(2, "132", {-1, 0}, 256) == "ld.shared.v2.f32; ld.shared.v2.f32");
+}
+
+TEST_CASE("The bits of a float are no whole number") {
   CHECK(rewritten(kTile,
                   "cvt.rn.f32.u32 %f8, %r0;\nmul.f32 %f8, %f8, 0f40000000;\n"
                   "cvt.rzi.u32.f32 %r4, %f8;\nadd.u32 %r5, %r3, %r4;\n" +
                       loads({0, 1}, "%r5")) == "mul.f32; ld.shared.f32; ld.shared.f32");
+}
+
+TEST_CASE("Of a pointer that a loop moves on it is known what divides where it begins") {
+  const auto in_loop = [](const std::string& begin, std::initializer_list<int> words) {
+    return rewritten(
+        kTile, "add.u32 %r4, %r1, " + begin + ";\nmov.u32 %r5, %r4;\n$L:\n" + loads(words, "%r5") +
+                   "add.u32 %r5, %r5, 256;\nsetp.lt.u32 %p0, %r5, 4000;\n@%p0 bra $L;");
+  };
+  CHECK(in_loop("16", {0, 1, 2, 3}) == "ld.shared.v4.f32");
+  // ptxas does not see that four words lie aligned 8 bytes before what 16 divides.
+  CHECK(in_loop("8", {-2, -1, 0, 1}) == "ld.shared.v2.f32; ld.shared.v2.f32");
+  CHECK(in_loop("4", {-1, 0}) == "ld.shared.f32; ld.shared.f32");
 }
 
 TEST_CASE("Vectors join with vectors and single values") {
@@ -211,6 +222,17 @@ TEST_CASE("What a register has been loaded with is not loaded again") {
         "ld.global.f32; ld.global.f32");
   CHECK(rewritten(kTile, again + "st.global.f32 [%rd2], %f0;\nld.global.f32 %f2, [%rd1];\n") ==
         "ld.global.f32; st.global.f32; ld.global.f32");
+  // Where a jump is not taken, but not where others come too.
+  CHECK(rewritten(kTile, again + "@%p1 bra $L;\nld.global.f32 %f2, [%rd1];\n$L:\n") ==
+        "ld.global.f32");
+  CHECK(rewritten(kTile, again + "@%p1 bra $L;\nst.global.f32 [%rd2], %f0;\n$L:\n"
+                                 "ld.global.f32 %f2, [%rd1];\n") ==
+        "ld.global.f32; st.global.f32; ld.global.f32");
+  CHECK(rewritten(kTile, "@%p1 bra $L;\n" + again + "$L:\nld.global.f32 %f2, [%rd1];\n") ==
+        "ld.global.f32; ld.global.f32");
+  // An address that has changed is another.
+  CHECK(rewritten(kTile, again + "add.s64 %rd1, %rd1, 4;\nld.global.f32 %f2, [%rd1];\n") ==
+        "ld.global.f32; ld.global.f32");
   CHECK(rewritten(kTile, loads({0}) + "ld.shared.f32 %f9, [%r1];") == "ld.shared.f32");
   CHECK(rewritten(kTile, loads({0}) + "bar.sync 0;\nld.shared.f32 %f9, [%r1];") ==
         "ld.shared.f32; ld.shared.f32");

@@ -55,12 +55,35 @@ class Registers {
       }
       if (one.guard >= 0) ++reads_[static_cast<std::size_t>(one.guard)];
     }
+    known_.assign(function.registers.size(), 0);
   }
 
   int reads(std::int32_t index) const { return reads_[static_cast<std::size_t>(index)]; }
   bool is_read(std::int32_t index) const { return reads(index) > 0; }
   const std::vector<const Instruction*>& definitions(std::int32_t index) const {
     return definitions_[static_cast<std::size_t>(index)];
+  }
+
+  // A power of two that divides what the operand is, whenever it is read.
+  std::uint64_t divisor(const Operand& operand) {
+    switch (operand.kind) {
+      case Operand::Kind::number:
+        return of_number(operand.bits);
+      case Operand::Kind::symbol: {
+        const auto offset = static_cast<std::uint64_t>(operand.offset);
+        if (const std::optional<std::uint64_t> at = place_of(operand.name)) {
+          return std::min(of_number(*at + offset), kSharedBegin);
+        }
+        const ptx::Variable* its = function_.variable(operand.name);
+        if (its == nullptr) its = module_.variable(operand.name);
+        if (its == nullptr) return 1;
+        return std::min<std::uint64_t>(static_cast<std::uint64_t>(its->align), of_number(offset));
+      }
+      case Operand::Kind::reg:
+        return of_register(operand.index);
+      default:
+        return 1;
+    }
   }
 
   /// Where a shared variable lies, if ptxas knew.
@@ -97,17 +120,17 @@ class Registers {
     const std::int64_t offset = sum.bytes - static_cast<std::int64_t>(*at);
     return its != nullptr && offset >= 0 && offset + bytes <= its->bytes;
   }
-  /// What is known of a number, whenever it is read: its remainder by a power of two.
-  struct Remainder {
-    std::uint64_t of, by;  // by 0: nothing has set it yet
-    bool operator==(const Remainder&) const = default;
-  };
   /// Of the sum without its bytes.
-  Remainder remainder(const Sum& sum) {
-    Remainder all{0, kSharedBegin};
-    for (const std::int32_t index : sum.registers) all = added(all, of_register(index));
-    for (const std::string_view name : sum.variables) all = added(all, of_variable(name));
-    return all;
+  std::uint64_t divisor(const Sum& sum) {
+    std::uint64_t least = kSharedBegin;
+    for (const std::int32_t index : sum.registers) least = std::min(least, of_register(index));
+    for (const std::string_view name : sum.variables) {
+      Operand variable;
+      variable.kind = Operand::Kind::symbol;
+      variable.name = name;
+      least = std::min(least, divisor(variable));
+    }
+    return least;
   }
 
  private:
@@ -139,7 +162,8 @@ class Registers {
       const auto is_single = [&](std::size_t i) {
         const Operand& its = one.operands[i];
         return its.kind == Operand::Kind::number || its.kind == Operand::Kind::symbol ||
-               (its.kind == Operand::Kind::reg && definitions(its.index).size() == 1);
+               (its.kind == Operand::Kind::reg && its.index != operand.index &&
+                definitions(its.index).size() == 1);
       };
       // Of shared memory they have 32 bits, of global memory 64.
       const int bytes = ptx::bytes_of(one.type());
@@ -154,120 +178,44 @@ class Registers {
     }
     all.registers.push_back(operand.index);
   }
-  static constexpr Remainder kUnknown{0, 1};
-
-  static std::uint64_t lowest_bit(std::uint64_t number) { return number & -number; }
-  static Remainder of_number(std::uint64_t number, std::uint64_t by = kMost) {
-    return {number & (by - 1), by};
-  }
-  static Remainder added(const Remainder& a, const Remainder& b) {
-    return of_number(a.of + b.of, std::min(a.by, b.by));
-  }
-  // Of what is one or the other.
-  static Remainder either(const Remainder& a, const Remainder& b) {
-    if (a.by == 0 || b.by == 0) return a.by == 0 ? b : a;
-    const std::uint64_t by = std::min(a.by, b.by), differ = (a.of ^ b.of) & (by - 1);
-    return of_number(a.of, differ == 0 ? by : lowest_bit(differ));
-  }
-  static Remainder product(const Remainder& a, const Remainder& b) {
-    const auto times = [](std::uint64_t factor, std::uint64_t by) {
-      return factor == 0 ? kMost : std::min(lowest_bit(factor) * by, kMost);
-    };
-    return of_number(a.of * b.of,
-                     std::min({times(a.of, b.by), times(b.of, a.by), times(a.by, b.by)}));
-  }
-  // A bit of it is known where both are, or one is 0.
-  static Remainder of_both_bits(const Remainder& a, const Remainder& b) {
-    std::uint64_t by = 1;
-    while (by < kMost && ((by < a.by && by < b.by) || (by < a.by && (a.of & by) == 0) ||
-                          (by < b.by && (b.of & by) == 0))) {
-      by *= 2;
-    }
-    return of_number(a.of & b.of, by);
+  static std::uint64_t of_number(std::uint64_t number) {
+    return number == 0 ? kMost : std::min<std::uint64_t>(number & -number, kMost);
   }
 
-  Remainder of_variable(std::string_view name) const {
-    if (const std::optional<std::uint64_t> at = place_of(name)) {
-      return of_number(*at, kSharedBegin);
-    }
-    const ptx::Variable* its = function_.variable(name);
-    if (its == nullptr) its = module_.variable(name);
-    return its == nullptr ? kUnknown : of_number(0, static_cast<std::uint64_t>(its->align));
-  }
-  Remainder of_operand(const Operand& operand) const {
-    switch (operand.kind) {
-      case Operand::Kind::number:
-        return of_number(operand.bits);
-      case Operand::Kind::symbol:
-        return added(of_variable(operand.name),
-                     of_number(static_cast<std::uint64_t>(operand.offset)));
-      case Operand::Kind::reg:
-        return definitions(operand.index).empty() ? kUnknown  // a special register
-                                                  : known_[static_cast<std::size_t>(operand.index)];
-      default:
-        return kUnknown;
-    }
-  }
-  Remainder of_register(std::int32_t index) {
-    if (known_.empty()) find_remainders();
-    const Remainder& its = known_[static_cast<std::size_t>(index)];
-    return its.by == 0 ? kUnknown : its;
-  }
-  // Whatever a register has once been set to is kept until nothing changes any more.
-  void find_remainders() {
-    known_.assign(function_.registers.size(), {0, 0});
-    for (bool changes = true; changes;) {
-      changes = false;
-      for (const Instruction& one : function_.body) {
-        if (writes_no_register(one.opcode) || one.operands.empty()) continue;
-        const bool is_single = one.operands[0].kind == Operand::Kind::reg;
-        const Remainder made = is_single ? of_result(one) : kUnknown;
-        each_register(one.operands[0], [&](std::int32_t index) {
-          Remainder& its = known_[static_cast<std::size_t>(index)];
-          if (its == kUnknown) return;
-          const Remainder now = either(its, made);
-          changes |= !(now == its);
-          its = now;
-        });
-      }
-    }
+  std::uint64_t of_register(std::int32_t index) {
+    std::uint64_t& its = known_[static_cast<std::size_t>(index)];
+    if (its != 0) return its;
+    const std::vector<const Instruction*>& all = definitions_[static_cast<std::size_t>(index)];
+    if (all.empty()) return its = 1;  // a special register
+    // While it is looked for, whatever comes back to it by a loop says nothing against it.
+    its = kMost;
+    std::uint64_t least = kMost;
+    for (const Instruction* const one : all) least = std::min(least, of_result(*one));
+    return known_[static_cast<std::size_t>(index)] = least;
   }
 
-  // With {0, 0} where an operand has not been set yet.
-  Remainder of_result(const Instruction& one) const {
+  std::uint64_t of_result(const Instruction& one) {
     const std::string_view name = one.opcode;
-    if (ptx::name_of(one.type()).find('f') != std::string_view::npos) return kUnknown;
-    Remainder from[4] = {{}, kUnknown, kUnknown, kUnknown};
-    for (std::size_t i = 1; i < std::min<std::size_t>(one.operands.size(), 4); ++i) {
-      from[i] = of_operand(one.operands[i]);
-      if (from[i].by == 0) return from[i];
+    const auto of = [&](std::size_t i) {
+      return i < one.operands.size() ? divisor(one.operands[i]) : 1;
+    };
+    const auto product = [&] { return std::min(of(1) * of(2), kMost); };
+    if (one.operands[0].kind != Operand::Kind::reg) return 1;
+    // The bits of a float are no whole number.
+    if (ptx::name_of(one.type()).find('f') != std::string_view::npos) return 1;
+    if (name == "mov" || name == "cvta" || (name == "cvt" && !one.has("sat"))) return of(1);
+    if (name == "add" || name == "sub" || name == "or" || name == "xor" || name == "min" ||
+        name == "max") {
+      return std::min(of(1), of(2));
     }
-    if (name == "mov" || name == "cvta") return from[1];
-    if (name == "cvt") {
-      Remainder all = from[1];
-      for (const std::string_view word : one.modifiers) {
-        const int bytes = ptx::bytes_of(ptx::type_of(word));
-        if (bytes == 1 || bytes == 2) all = added(all, {0, std::uint64_t{1} << 8 * bytes});
-      }
-      return one.has("sat") ? kUnknown : all;
-    }
-    if (name == "add") return added(from[1], from[2]);
-    if (name == "sub") {
-      return of_number(from[1].of - from[2].of, std::min(from[1].by, from[2].by));
-    }
-    if (name == "or" || name == "xor") {
-      return of_number(name == "or" ? from[1].of | from[2].of : from[1].of ^ from[2].of,
-                       std::min(from[1].by, from[2].by));
-    }
-    if (name == "selp" || name == "min" || name == "max") return either(from[1], from[2]);
-    if (name == "and") return of_both_bits(from[1], from[2]);
-    if (name == "mul" && !one.has("hi")) return product(from[1], from[2]);
-    if (name == "mad" && !one.has("hi")) return added(product(from[1], from[2]), from[3]);
+    if (name == "selp") return std::min(of(1), of(2));
+    if (name == "and") return std::max(of(1), of(2));
+    if (name == "mul" && !one.has("hi")) return product();
+    if (name == "mad" && !one.has("hi")) return std::min(product(), of(3));
     if (name == "shl" && one.operands[2].kind == Operand::Kind::number) {
-      const std::uint64_t times = kMost > one.operands[2].bits ? one.operands[2].bits : 63;
-      return times >= 20 ? of_number(0) : product(from[1], of_number(1ULL << times));
+      return one.operands[2].bits >= 20 ? kMost : std::min(of(1) << one.operands[2].bits, kMost);
     }
-    return kUnknown;
+    return 1;
   }
 
   const ptx::Module& module_;
@@ -275,7 +223,7 @@ class Registers {
   const ptx::SharedPlaces& places_;
   std::vector<std::vector<const Instruction*>> definitions_;
   std::vector<int> reads_;
-  std::vector<Remainder> known_;
+  std::vector<std::uint64_t> known_;
 };
 
 // ld d, [a] and st [a], b.
@@ -441,6 +389,50 @@ class Products {
   std::map<std::int32_t, const Instruction*> known_;
 };
 
+// What a register has been loaded with already is not loaded again, on the way straight on past jumps neither.
+class Repeats {
+ public:
+  Repeats(const Registers& registers, Rewritten& rewritten)
+      : registers_(registers), rewritten_(rewritten) {}
+
+  void add(const Instruction& one) {
+    if (values(one) != 1 || ptx::bytes_of(one.type()) < 4) return;
+    const Registers::Sum at = registers_.sum(address_of(one));
+    const auto before = std::find_if(known_.begin(), known_.end(), [&](const Known& its) {
+      return its.at == at && its.at.bytes == at.bytes && its.one->modifiers == one.modifiers;
+    });
+    if (before == known_.end()) {
+      if (registers_.definitions(value_of(one).index).size() == 1) known_.push_back({&one, at});
+      return;
+    }
+    Instruction move = one;
+    move.opcode = "mov";
+    move.modifiers = {one.modifiers.back()};
+    move.operands = {value_of(one), value_of(*before->one)};
+    rewritten_[&one] = {std::move(move)};
+  }
+  // Addresses that change are others.
+  void write(const Instruction& one) {
+    if (known_.empty() || writes_no_register(one.opcode) || one.operands.empty()) return;
+    each_register(one.operands[0], [&](std::int32_t index) {
+      std::erase_if(known_, [&](const Known& its) {
+        return std::find(its.at.registers.begin(), its.at.registers.end(), index) !=
+               its.at.registers.end();
+      });
+    });
+  }
+  void end() { known_.clear(); }
+
+ private:
+  struct Known {
+    const Instruction* one;
+    Registers::Sum at;
+  };
+  const Registers& registers_;
+  Rewritten& rewritten_;
+  std::vector<Known> known_;
+};
+
 // Loads, or stores, of one stretch of code in which nothing else comes between them and that memory.
 class Stretch {
  public:
@@ -460,7 +452,6 @@ class Stretch {
         const std::int64_t size = size_of(near.front());
         std::vector<Access> alike =
             taken_from(near, [&](const Access& other) { return size_of(other) == size; });
-        if (is_load(*first.one)) leave_out_repeated(alike);
         if (is_shared_) merge(alike, pieces);
         for (const Access& access : alike) {
           pieces.push_back({access.one, access.at.bytes, bytes_of(access), size, access.at.origin});
@@ -495,60 +486,37 @@ class Stretch {
     return size_of(access) * static_cast<std::int64_t>(values(*access.one));
   }
 
-  // What a register has been loaded with already is not loaded again.
-  void leave_out_repeated(std::vector<Access>& loads) {
-    std::map<std::int64_t, const Instruction*> known;
-    std::erase_if(loads, [&](const Access& load) {
-      const Instruction& one = *load.one;
-      if (values(one) != 1 || size_of(load) < 4) return false;
-      const auto [found, is_new] = known.try_emplace(load.at.bytes, &one);
-      const Instruction& before = *found->second;
-      if (is_new || one.type() != before.type() ||
-          registers_.definitions(value_of(before).index).size() != 1) {
-        return false;
-      }
-      Instruction move = one;
-      move.opcode = "mov";
-      move.modifiers = {one.modifiers.back()};
-      move.operands = {value_of(one), value_of(before)};
-      rewritten_[&one] = {std::move(move)};
-      return true;
-    });
-  }
-
   // Those that fill an aligned chunk become one: of up to four words, or of up to four halves that are stored. What is
   // left stays in `accesses`.
   void merge(std::vector<Access>& accesses, std::vector<Piece>& pieces) {
     if (accesses.empty()) return;
     const std::int64_t size = size_of(accesses.front());
     if (size < 2 || (size == 2 && is_load(*accesses.front().one))) return;
-    const Registers::Remainder base = registers_.remainder(accesses.front().at);
+    const auto aligned = static_cast<std::int64_t>(registers_.divisor(accesses.front().at));
     for (std::int64_t width = size == 2 ? 8 : kWidest; width > size; width /= 2) {
-      if (static_cast<std::int64_t>(base.by) % width != 0) continue;
-      const auto before = static_cast<std::int64_t>(base.of) % width;
+      if (aligned % width != 0) continue;
       std::map<std::int64_t, std::vector<Access>> chunks;
       for (const Access& access : accesses) {
-        const std::int64_t at = access.at.bytes + before;
+        const std::int64_t at = access.at.bytes;
         chunks[(at - (at % width + width) % width) / width].push_back(access);
       }
       for (auto& [chunk, members] : chunks) {
         std::sort(members.begin(), members.end(),
                   [](const Access& a, const Access& b) { return a.at.bytes < b.at.bytes; });
-        const std::int64_t begin = chunk * width - before;
-        std::int64_t end = begin;
+        std::int64_t end = chunk * width;
         bool is_whole = members.size() > 1;
         for (const Access& member : members) {
           is_whole &= member.at.bytes == end;
           end = member.at.bytes + bytes_of(member);
         }
-        if (!is_whole || end != begin + width || !can_move(members)) continue;
+        if (!is_whole || end != (chunk + 1) * width || !can_move(members)) continue;
         if (!are_of_one(members) &&
             !std::all_of(members.begin(), members.end(), [&](const Access& member) {
               return registers_.is_inside(member.at, bytes_of(member));
             })) {
           continue;
         }
-        pieces.push_back({replace(members), begin, width, size, members.front().at.origin});
+        pieces.push_back({replace(members), chunk * width, width, size, members.front().at.origin});
         std::erase_if(accesses, [&](const Access& access) {
           return std::any_of(members.begin(), members.end(),
                              [&](const Access& member) { return member.one == access.one; });
@@ -581,9 +549,8 @@ class Stretch {
   std::optional<std::int64_t> phase_of(const Access& first, const std::vector<Piece>& pieces,
                                        std::int64_t width) {
     if (is_shared_) {
-      const Registers::Remainder base = registers_.remainder(first.at);
-      if (static_cast<std::int64_t>(base.by) % width != 0) return std::nullopt;
-      return -static_cast<std::int64_t>(base.of);
+      if (static_cast<std::int64_t>(registers_.divisor(first.at)) % width != 0) return std::nullopt;
+      return 0;
     }
     for (const Piece& its : pieces) {
       if (its.bytes >= width) return its.at;
@@ -778,6 +745,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
   const Choices choices(function, labels);
   for (const std::string_view space : {"shared", "global"}) {
     Stretch loads(registers, rewritten, space), stores(registers, rewritten, space);
+    Repeats repeats(registers, rewritten);
     for (std::size_t i = 0; i < function.body.size(); ++i) {
       const Instruction& one = function.body[i];
       const auto place = static_cast<std::int32_t>(i);
@@ -785,10 +753,15 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
       const bool is_end = is_label || is_fixed(one);
       const bool is_passed = space == "shared" && (!is_label || choices.ends.contains(place)) &&
                              (!is_fixed(one) || choices.jumps.contains(place));
-      if ((is_end && !is_passed) || (one.opcode == "st" && may_be(one, space))) loads.end();
+      const bool is_store = one.opcode == "st" && may_be(one, space);
+      if ((is_end && !is_passed) || is_store) loads.end();
+      const bool goes_on = !is_label && one.opcode == "bra" && one.guard >= 0;
+      if ((is_end && !is_passed && !goes_on) || is_store) repeats.end();
+      if (is_load(one) && is_mergeable(one, space) && !rewritten.contains(&one)) repeats.add(one);
+      repeats.write(one);
       if (is_end || (is_load(one) && may_be(one, space))) stores.end();
       if (!is_mergeable(one, space) || rewritten.contains(&one)) {
-        if (one.opcode == "st" && may_be(one, space)) stores.end();
+        if (is_store) stores.end();
         continue;
       }
       (is_load(one) ? loads : stores).add(one);

@@ -169,6 +169,25 @@ class Loop {
     }
     return place;
   }
+  // Whether nothing but this one instruction sets it.
+  bool is_set_once(std::int32_t index) const { return set_outside(index) && writes(index) == 0; }
+
+ public:
+  // The instruction before the loop that sets the register to what it holds in the first round, from what does not change.
+  std::optional<std::int32_t> begins_at(std::int32_t index) const {
+    const std::optional<std::int32_t> set = set_outside(index);
+    if (!set || *set >= head_ || at(*set).guard >= 0 || is_entered_behind(*set)) return {};
+    const Instruction& one = at(*set);
+    if (one.opcode != "mov" && one.opcode != "add") return {};
+    const bool is_constant =
+        std::all_of(one.operands.begin() + 1, one.operands.end(), [&](const Operand& from) {
+          return from.kind == Operand::Kind::number || from.kind == Operand::Kind::symbol ||
+                 (from.kind == Operand::Kind::reg && is_set_once(from.index));
+        });
+    return is_constant ? set : std::nullopt;
+  }
+
+ private:
   // What the register holds before the first round, if it is a number.
   std::optional<std::int64_t> start_of(std::int32_t index) const {
     const std::optional<std::int32_t> set = set_outside(index);
@@ -306,6 +325,7 @@ class WrittenOut {
   std::vector<Instruction> made() {
     const int together = rounds_together(its_);
     const int left = its_.rounds % together;
+    if (together == its_.rounds) find_bases();
     add_rounds(together);
     if (together < its_.rounds) {
       const Instruction& back = at(jump_);
@@ -353,18 +373,32 @@ class WrittenOut {
     }
   }
 
+  // Where no round comes twice a pointer is what it begins with, made of registers that nothing changes, and so many bytes.
+  void find_bases() {
+    const Loop loop(function_, head_, jump_);
+    for (const auto& [index, step] : its_.steps) {
+      const std::optional<std::int32_t> place = loop.begins_at(index);
+      if (!place) continue;
+      Instruction begin = at(*place);
+      begin.operands[0].index = bases_[index] = fresh(index);
+      made_.push_back(std::move(begin));
+    }
+  }
+
   // What is added to an address in each round goes into its offset.
   void add(const Instruction& one, const std::map<std::int32_t, std::int64_t>& further,
            bool is_last) {
     Instruction its = one;
     for (std::size_t i = one.opcode == "st" ? 0 : 1; i < its.operands.size(); ++i) {
       Operand& operand = its.operands[i];
-      if (operand.kind == Operand::Kind::address && operand.parts[0].kind == Operand::Kind::reg) {
-        const auto found = further.find(operand.parts[0].index);
-        if (found != further.end()) {
+      if (operand.kind == Operand::Kind::address && operand.parts[0].kind == Operand::Kind::reg &&
+          its_.steps.contains(operand.parts[0].index)) {
+        std::int32_t& base = operand.parts[0].index;
+        if (const auto found = further.find(base); found != further.end()) {
           operand.offset += found->second;
-          continue;
         }
+        if (const auto found = bases_.find(base); found != bases_.end()) base = found->second;
+        continue;
       }
       rename_read(operand, further);
     }
@@ -420,6 +454,7 @@ class WrittenOut {
   Loop::Count its_;
   std::vector<Instruction> made_;
   std::map<std::int32_t, std::int32_t> names_;  // what a register is called now
+  std::map<std::int32_t, std::int32_t> bases_;
   std::set<std::int32_t> set_outside_;
 };
 

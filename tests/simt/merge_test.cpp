@@ -113,6 +113,24 @@ TEST_CASE("Loads of several rounds are merged where ptxas puts the rounds togeth
   CHECK(counted(2, "132", {-1, 0}, 256) == "ld.shared.v2.f32; ld.shared.v2.f32");
 }
 
+TEST_CASE("Addresses that are worked out in each round are compared as sums of multiples") {
+  const auto counted = [](const std::string& address, int rounds) {
+    return rewritten(kTile, "mov.u32 %r6, 0;\nand.b32 %r7, %r0, 27;\n$L:\n" + address +
+                                "add.u32 %r11, %r3, %r10;\nld.shared.f32 %f0, [%r11];\n"
+                                "add.u32 %r6, %r6, 1;\nsetp.ne.u32 %p0, %r6, " +
+                                std::to_string(rounds) + ";\n@%p0 bra $L;");
+  };
+  CHECK(counted("add.u32 %r8, %r2, %r6;\nshl.b32 %r10, %r8, 2;\n", 4) == "ld.shared.v4.f32");
+  CHECK(counted("add.u32 %r8, %r7, %r6;\nshl.b32 %r10, %r8, 2;\n", 2) ==
+        "ld.shared.f32; ld.shared.f32");
+  // What is put together by bits is no sum, even where it is the same number.
+  CHECK(rewritten(kTile,
+                  "and.b32 %r7, %r0, 28;\nor.b32 %r9, %r2, %r7;\n"
+                  "add.u32 %r10, %r3, %r9;\nadd.u32 %r11, %r3, %r2;\n"
+                  "add.u32 %r12, %r11, %r7;\nld.shared.f32 %f0, [%r10];\n"
+                  "ld.shared.f32 %f1, [%r12];") == "ld.shared.f32; ld.shared.f32");
+}
+
 TEST_CASE("The bits of a float are no whole number") {
   CHECK(rewritten(kTile,
                   "cvt.rn.f32.u32 %f8, %r0;\nmul.f32 %f8, %f8, 0f40000000;\n"

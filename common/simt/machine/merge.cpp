@@ -93,14 +93,24 @@ class Registers {
     return found->second;
   }
 
-  /// An address as a sum: so many bytes behind what registers, and variables whose place is not known, hold.
+  /// An address as a sum: so many bytes behind multiples of what registers, and variables whose place is
+  /// not known, hold.
+  struct Term {
+    std::int32_t index;
+    std::int64_t times;
+    auto operator<=>(const Term&) const = default;
+  };
   struct Sum {
-    std::vector<std::int32_t> registers;  // ordered
+    std::vector<Term> registers;  // ordered
     std::vector<std::string_view> variables;
     std::int64_t bytes = 0;
     std::string_view origin;  // the variable in it, if it has one
     bool operator==(const Sum& other) const {
       return registers == other.registers && variables == other.variables;
+    }
+    bool has(std::int32_t index) const {
+      return std::any_of(registers.begin(), registers.end(),
+                         [&](const Term& its) { return its.index == index; });
     }
   };
   Sum sum(const Operand& address) const {
@@ -123,7 +133,10 @@ class Registers {
   /// Of the sum without its bytes.
   std::uint64_t divisor(const Sum& sum) {
     std::uint64_t least = kSharedBegin;
-    for (const std::int32_t index : sum.registers) least = std::min(least, of_register(index));
+    for (const Term& term : sum.registers) {
+      const std::uint64_t its = of_number(static_cast<std::uint64_t>(term.times));
+      least = std::min(least, of_register(term.index) * its);
+    }
     for (const std::string_view name : sum.variables) {
       Operand variable;
       variable.kind = Operand::Kind::symbol;
@@ -140,10 +153,10 @@ class Registers {
 
   // A register that is set in one place is, wherever it is read, what it is made of there; of one that is set in several
   // nothing is known.
-  void add(const Operand& operand, Sum& all, bool is_wide = false) const {
+  void add(const Operand& operand, Sum& all, bool is_wide = false, std::int64_t times = 1) const {
     if (operand.kind == Operand::Kind::number) {
-      all.bytes += is_wide ? static_cast<std::int64_t>(operand.bits)
-                           : static_cast<std::int32_t>(operand.bits);
+      all.bytes += times * (is_wide ? static_cast<std::int64_t>(operand.bits)
+                                    : static_cast<std::int32_t>(operand.bits));
       return;
     }
     if (operand.kind == Operand::Kind::symbol) {
@@ -168,15 +181,24 @@ class Registers {
       // Of shared memory they have 32 bits, of global memory 64.
       const int bytes = ptx::bytes_of(one.type());
       const bool is_address = one.guard < 0 && (bytes == 4 || bytes == 8);
-      if (is_address && one.opcode == "mov" && is_single(1)) {
-        return add(one.operands[1], all, bytes == 8);
+      const auto is_number = [&](std::size_t i) {
+        return times == 1 || one.operands[i].kind != Operand::Kind::symbol;
+      };
+      if (is_address && one.opcode == "mov" && is_single(1) && is_number(1)) {
+        return add(one.operands[1], all, bytes == 8, times);
       }
-      if (is_address && one.opcode == "add" && is_single(1) && is_single(2)) {
-        add(one.operands[1], all, bytes == 8);
-        return add(one.operands[2], all, bytes == 8);
+      if (is_address && one.opcode == "add" && is_single(1) && is_single(2) && is_number(1) &&
+          is_number(2)) {
+        add(one.operands[1], all, bytes == 8, times);
+        return add(one.operands[2], all, bytes == 8, times);
+      }
+      if (is_address && one.opcode == "shl" && is_single(1) &&
+          one.operands[1].kind == Operand::Kind::reg &&
+          one.operands[2].kind == Operand::Kind::number && one.operands[2].bits < 16) {
+        return add(one.operands[1], all, bytes == 8, times << one.operands[2].bits);
       }
     }
-    all.registers.push_back(operand.index);
+    all.registers.push_back({operand.index, times});
   }
   static std::uint64_t of_number(std::uint64_t number) {
     return number == 0 ? kMost : std::min<std::uint64_t>(number & -number, kMost);
@@ -415,10 +437,7 @@ class Repeats {
   void write(const Instruction& one) {
     if (known_.empty() || writes_no_register(one.opcode) || one.operands.empty()) return;
     each_register(one.operands[0], [&](std::int32_t index) {
-      std::erase_if(known_, [&](const Known& its) {
-        return std::find(its.at.registers.begin(), its.at.registers.end(), index) !=
-               its.at.registers.end();
-      });
+      std::erase_if(known_, [&](const Known& its) { return its.at.has(index); });
     });
   }
   void end() { known_.clear(); }
@@ -598,10 +617,7 @@ class Stretch {
   // address. Stores can stand where the last of them is: until there nobody changes a value or the address.
   static bool can_move(const std::vector<Access>& members) {
     const auto [first, last] = places_of(members);
-    const auto is_of_address = [&](std::int32_t index) {
-      const std::vector<std::int32_t>& all = members.front().at.registers;
-      return std::find(all.begin(), all.end(), index) != all.end();
-    };
+    const auto is_of_address = [&](std::int32_t index) { return members.front().at.has(index); };
     for (const Access& member : members) {
       const Instruction* const one = member.one;
       const Instruction* const begin = is_load(*one) ? first : one + 1;

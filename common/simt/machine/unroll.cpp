@@ -351,6 +351,8 @@ class WrittenOut {
 
   void add_rounds(int count) {
     names_.clear();
+    if (count < its_.rounds) bases_.clear();
+    if (count > 0) copy_bases();
     std::map<std::int32_t, std::int64_t> further;
     for (int round = 0; round < count; ++round) {
       for (std::int32_t i = head_; i < jump_; ++i) {
@@ -385,6 +387,39 @@ class WrittenOut {
     }
   }
 
+  // Else it is what it is when the rounds begin; an address alone needs no copy of that.
+  void copy_bases() {
+    for (const auto& [index, step] : its_.steps) {
+      if (bases_.contains(index) || !is_computed_with(index)) continue;
+      Instruction copy;
+      for (std::int32_t i = head_; i < jump_; ++i) {
+        if (at(i).opcode != "st" && is_register(at(i).operands[0], index)) copy = at(i);
+      }
+      copy.opcode = "mov";
+      copy.operands.pop_back();
+      copy.operands[0].index = bases_[index] = fresh(index);
+      made_.push_back(std::move(copy));
+    }
+  }
+  bool is_computed_with(std::int32_t index) const {
+    for (std::int32_t i = head_; i < jump_; ++i) {
+      const Instruction& one = at(i);
+      const std::size_t first = one.opcode == "st" ? 0 : 1;
+      const bool is_own = first == 1 && is_register(one.operands[0], index);
+      if (is_own || is_test(one)) continue;
+      for (std::size_t k = first; k < one.operands.size(); ++k) {
+        const Operand& its = one.operands[k];
+        if (is_register(its, index) ||
+            (its.kind == Operand::Kind::vector &&
+             std::any_of(its.parts.begin(), its.parts.end(),
+                         [&](const Operand& part) { return is_register(part, index); }))) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
   // What is added to an address in each round goes into its offset.
   void add(const Instruction& one, const std::map<std::int32_t, std::int64_t>& further,
            bool is_last) {
@@ -409,12 +444,19 @@ class WrittenOut {
   void rename_read(Operand& operand, const std::map<std::int32_t, std::int64_t>& further) {
     for (Operand& part : operand.parts) rename_read(part, further);
     if (operand.kind != Operand::Kind::reg) return;
-    if (const auto found = further.find(operand.index); found != further.end()) {
+    if (its_.steps.contains(operand.index)) {
+      const std::int32_t index = operand.index;
+      const auto base = bases_.find(index);
+      if (base != bases_.end()) operand.index = base->second;
+      const auto found = further.find(index);
+      if (found == further.end()) return;
       const Instruction* sum = nullptr;
       for (std::int32_t i = head_; i < jump_ && sum == nullptr; ++i) {
-        if (at(i).opcode == "add" && is_register(at(i).operands[0], operand.index)) sum = &at(i);
+        if (at(i).opcode == "add" && is_register(at(i).operands[0], index)) sum = &at(i);
       }
-      operand.index = add_to(*sum, fresh(operand.index), found->second);
+      const std::int32_t from = operand.index;
+      operand.index = add_to(*sum, fresh(index), found->second);
+      made_.back().operands[1].index = from;
     } else if (const auto name = names_.find(operand.index); name != names_.end()) {
       operand.index = name->second;
     }

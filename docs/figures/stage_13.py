@@ -203,8 +203,11 @@ def against_cudnn():
     run = read_results(RESULTS / "bench_network.json")
     taken = {(row["problem"]["network"], row["problem"]["N"], row["variant"]): row["time"]["hot"]["median_ms"]
              for row in run["rows"] if row["problem"]["layer"] == "all" and row["time"]["status"] == "MEASURED"}
-    found = [(name, n, taken[name, n, "cudnn_chain"] / taken[name, n, "planned"])
-             for n in (1, 128) for name in ("digits", "lenet", "cifar10", "alexnet", "zfnet", "vgg")
+    # The batches' record compares no launches that overlap.
+    ways = {1: ("planned", "planned_overlapped"), 128: ("planned",)}
+    found = [(name, n, taken[name, n, "cudnn_chain"] / min(taken[name, n, way] for way in ways[n]
+                                                           if (name, n, way) in taken))
+             for n in ways for name in ("digits", "lenet", "cifar10", "alexnet", "zfnet", "vgg")
              if (name, n, "cudnn_chain") in taken]
     said = "; ".join(f"{name} on {n} {'image' if n == 1 else 'images'}: {ratio:.2f}" for name, n, ratio in found)
     d = Drawing(760, 90 + 27 * len(found), "Networks beside cuDNN and cuBLAS",

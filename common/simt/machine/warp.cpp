@@ -223,11 +223,14 @@ void Warp::set_aside(const Step* at, std::uint32_t some, Group::State state,
 std::uint64_t sum_of_words(const std::byte* data, std::size_t bytes) {
   // FNV-1a on words: equal states have equal sums, and that is what counts.
   std::uint64_t sum = 0xcbf2'9ce4'8422'2325;
-  for (std::size_t at = 0; at + 8 <= bytes; at += 8) {
+  const auto add = [&](std::size_t at, std::size_t count) {
     std::uint64_t word = 0;
-    std::memcpy(&word, data + at, sizeof word);
+    std::memcpy(&word, data + at, count);
     sum = (sum ^ word) * 0x100'0000'01b3;
-  }
+  };
+  std::size_t at = 0;
+  for (; at + 8 <= bytes; at += 8) add(at, 8);
+  if (at < bytes) add(at, bytes - at);
   return sum;
 }
 

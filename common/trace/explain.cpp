@@ -159,7 +159,22 @@ bool has_stride(const Request& request, std::int64_t& stride) {
   return true;
 }
 
+// Of a copy from global to shared memory a request is kept for each side, and what both cost by the two together.
+constexpr const char* kOtherSide =
+    "Its own lanes need no more: the other side of the asynchronous copy does.";
+
+bool is_in_one_array(const Request& request) {
+  return std::all_of(request.lanes.begin(), request.lanes.end(),
+                     [&](const Lane& lane) { return lane.array == request.lanes.front().array; });
+}
+
 std::string why_sectors(const Request& request, std::int64_t phase) {
+  std::set<std::int64_t> sectors;
+  for (const Lane& lane : request.lanes) {
+    sectors.insert((phase + lane.offset) / kSector);
+    sectors.insert((phase + lane.offset + request.bytes - 1) / kSector);
+  }
+  if (sectors.size() <= request.fewest && is_in_one_array(request)) return kOtherSide;
   std::int64_t stride = 0;
   const auto lanes = request.lanes.size();
   if (has_stride(request, stride)) {
@@ -199,13 +214,18 @@ std::string why_wavefronts(const Request& request, std::int64_t phase) {
   // Which words each bank has to give, and to whom.
   std::array<std::set<std::int64_t>, kBanks> words;
   std::array<std::vector<int>, kBanks> lanes;
+  std::map<std::pair<int, std::size_t>, std::int64_t> first;  // of the lanes that go together
+  bool has_conflict = false;
+  const int together = 128 / std::max(request.bytes, 4);
   for (const Lane& lane : request.lanes) {
     for (std::int64_t at = 0; at < std::max(request.bytes, 4); at += 4) {
       const std::int64_t word = (phase + lane.offset + at) / 4;
       const auto bank = static_cast<std::size_t>(word % kBanks);
       if (words[bank].insert(word).second) lanes[bank].push_back(lane.lane);
+      has_conflict |= first.try_emplace({lane.lane / together, bank}, word).first->second != word;
     }
   }
+  if (!has_conflict && is_in_one_array(request)) return kOtherSide;
   std::size_t worst = 0;
   for (std::size_t bank = 1; bank < words.size(); ++bank) {
     if (words[bank].size() > words[worst].size()) worst = bank;

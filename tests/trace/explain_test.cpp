@@ -118,6 +118,31 @@ TEST_CASE("bank conflicts are told with their bank, and with what would help") {
              contains("2 words apart, which leads to 16 of the 32 banks"));
 }
 
+TEST_CASE("what an asynchronous copy costs by its other side is not put down to this one") {
+  const Folder folder;
+  const std::string other = "the other side of the asynchronous copy does";
+  const auto stored = [&](int bytes, int wavefronts, const std::string& lanes) {
+    return said(folder,
+                report(launch(
+                    R"({"shared_store_requests": 1, "shared_store_wavefronts": 9,
+                                  "shared_store_conflicts": 8})",
+                    "{}", "[" + request("shared_store", bytes, wavefronts, bytes / 4, lanes) + "]",
+                    kTile)));
+  };
+  CHECK_THAT(stored(4, 2, "[[0, 32, 0, 0, 4]]"), contains(other));
+  CHECK_THAT(stored(16, 8, "[[0, 32, 0, 16, 16]]"), contains(other));
+  CHECK_THAT(stored(16, 8, "[[0, 32, 0, 0, 32]]"), !contains(other));
+  CHECK_THAT(stored(4, 2, "[[0, 32, 0, 0, 8]]"), !contains(other));
+  const auto loaded = [&](const std::string& lanes) {
+    return said(folder,
+                report(launch(R"({"global_load_requests": 1, "global_load_sectors": 20})",
+                              R"({"global_load_sectors": 16})",
+                              "[" + request("global_load", 16, 20, 16, lanes) + "]", kInput)));
+  };
+  CHECK_THAT(loaded("[[0, 32, 0, 0, 16]]"), contains(other));
+  CHECK_THAT(loaded("[[0, 32, 0, 16, 16]]"), contains("begin 16 bytes into a sector"));
+}
+
 TEST_CASE("constant memory that lanes read at different places is told") {
   const Folder folder;
   CHECK_THAT(

@@ -15,18 +15,23 @@ inline std::int64_t cell_of(const conv::ConvLayer& layer, std::int64_t m, std::i
   return (m / layer.Q() / layer.P() * layer.C() * layer.H() + h) * layer.W() + w;
 }
 
-/// Lanes that are neighbouring outputs load, for every tap and channel, their cells, where there are some: so many times.
-inline void add_cells(Tally& tally, const conv::ConvLayer& layer, std::int64_t times) {
+/// Lanes that are neighbouring outputs copy, for every tap and channel, their cells to neighbours in shared memory, so many
+/// times. Zeros where there are none, of outputs that fill up a tile, and of what fills up the copies of each output.
+inline void copy_cells(Tally& tally, const conv::ConvLayer& layer, std::int64_t tile,
+                       std::int64_t copies, std::int64_t times) {
   const std::int64_t outputs = std::int64_t{layer.N()} * layer.P() * layer.Q();
-  const Times channels = every(std::int64_t{layer.H()} * layer.W(), layer.C()) * times;
-  for (const Cells warp : Cells{0, outputs}.pieces(kWarpSize)) {
+  const std::int64_t zeros = copies - std::int64_t{layer.R()} * layer.S() * layer.C();
+  const Times cells = every(std::int64_t{layer.H()} * layer.W(), layer.C()) * times;
+  const Lanes to = lanes({0, kWarpSize}, [](std::int64_t i) { return i; });
+  const Cells of_tiles{0, Cells{0, outputs}.pieces(tile).count() * tile};
+  for (const Cells warp : of_tiles.pieces(kWarpSize)) {
     for (int tap = 0; tap < layer.R() * layer.S(); ++tap) {
-      tally.load(lanes(warp,
-                       [&](std::int64_t m) {
-                         return cell_of(layer, m, tap / layer.S(), tap % layer.S());
-                       }),
-                 channels);
+      const Lanes from = lanes(warp, [&](std::int64_t m) {
+        return m < outputs ? cell_of(layer, m, tap / layer.S(), tap % layer.S()) : kNoCell;
+      });
+      tally.copy_or_zero(from, to, cells);
     }
+    tally.copy_or_zero(Lanes(), to, times * zeros);
   }
 }
 

@@ -44,18 +44,14 @@ class Walk {
   void copy_taps(Tally& tally, std::int64_t first_filter, int many, Cells taps,
                  std::int64_t times) const {
     for (const Cells warp : Cells{0, many * taps.size()}.pieces(kWarpSize)) {
-      tally.load(lanes(warp,
-                       [&](std::int64_t i) {
-                         const std::int64_t k = first_filter + i / taps.size();
-                         return k < layer_.K() ? k * layer_.products_per_output() + taps.begin +
-                                                     i % taps.size()
-                                               : kNoCell;
-                       }),
-                 times);
-      tally.shared_store(
-          lanes(warp,
-                [&](std::int64_t i) { return i / taps.size() * block_.pitch + i % taps.size(); }),
-          times);
+      const Lanes from = lanes(warp, [&](std::int64_t i) {
+        const std::int64_t k = first_filter + i / taps.size();
+        return k < layer_.K() ? k * layer_.products_per_output() + taps.begin + i % taps.size()
+                              : kNoCell;
+      });
+      const Lanes to = lanes(
+          warp, [&](std::int64_t i) { return i / taps.size() * block_.pitch + i % taps.size(); });
+      tally.copy_or_zero(from, to, times);
     }
   }
 
@@ -70,23 +66,18 @@ class Walk {
         layer_.padding_w();
     const Cells cells{lines.begin * block_.line, lines.end * block_.line};
     for (const Cells warp : cells.pieces(kWarpSize)) {
-      tally.load(lanes(warp,
-                       [&](std::int64_t i) {
-                         const std::int64_t line = i / block_.line;
-                         const std::int64_t row = top + line % block_.channel_lines;
-                         const std::int64_t column = left + i % block_.line;
-                         if (row < 0 || row >= layer_.H() || column < 0 || column >= layer_.W())
-                           return kNoCell;
-                         const std::int64_t plane = n * layer_.C() + line / block_.channel_lines;
-                         return (plane * layer_.H() + row) * layer_.W() + column;
-                       }),
-                 times);
-      tally.shared_store(lanes(warp,
-                               [&](std::int64_t i) {
-                                 return i / block_.line % block_.ring * block_.line +
-                                        i % block_.line;
-                               }),
-                         times);
+      const Lanes from = lanes(warp, [&](std::int64_t i) {
+        const std::int64_t line = i / block_.line;
+        const std::int64_t row = top + line % block_.channel_lines;
+        const std::int64_t column = left + i % block_.line;
+        if (row < 0 || row >= layer_.H() || column < 0 || column >= layer_.W()) return kNoCell;
+        const std::int64_t plane = n * layer_.C() + line / block_.channel_lines;
+        return (plane * layer_.H() + row) * layer_.W() + column;
+      });
+      const Lanes to = lanes(warp, [&](std::int64_t i) {
+        return i / block_.line % block_.ring * block_.line + i % block_.line;
+      });
+      tally.copy_or_zero(from, to, times);
     }
   }
 

@@ -56,8 +56,7 @@ Cost predict_fourier_tile(const conv::ConvLayer& layer) {
   const Cells segment{0, 2 * kSide * kDepth};
   tally.launch(blocks, 256, 2 * 2 * segment.size() * sizeof(float));
   tally.barriers(blocks * segments);
-  tally.load(quads(segment), 2 * blocks * segments);
-  tally.shared_store(quads(segment), 2 * blocks * segments);
+  tally.copy(quads(segment), quads(segment), 2 * blocks * segments);
   const Cells lane_numbers{0, kWarpSize};
   const std::int64_t reads = blocks * of.depth * 8 * 2;
   tally.shared_load(wide_lanes(4, lane_numbers, [](std::int64_t i) { return i / 16 * 4; }), reads);

@@ -18,10 +18,9 @@ Cost predict_outer_product(const conv::ConvLayer& layer) {
 
   // Copies: quads of packed filters, whose rows are whole sectors; of each pixel the tap's cell of every channel.
   const Times every_segment = blocks * segments;
-  tally.load(quads(Cells{0, kChannels * kTileFilters}), every_segment);
-  tally.shared_store(quads(Cells{0, kChannels * kTileFilters}), every_segment);
-  tally.shared_store(Cells{0, kChannels * kTilePixels}, every_segment);
-  convolve::add_cells(tally, layer, groups);
+  const Run filters = quads(Cells{0, kChannels * kTileFilters});
+  tally.copy(filters, filters, every_segment);
+  convolve::copy_cells(tally, layer, kTilePixels, segments * kChannels, groups);
 
   // Products: of each channel two quads of filters and two of pixels a lane.
   const auto own_filter = [](std::int64_t lane) { return (lane / 2 % 2 + lane / 16 * 2) * 4; };

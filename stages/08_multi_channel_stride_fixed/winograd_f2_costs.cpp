@@ -20,8 +20,7 @@ Cost predict_winograd_f2(const conv::ConvLayer& layer) {
   tally.barriers(blocks * (2 * segments + 4));
 
   // Packed filters, whose rows are whole sectors; places of transformed tiles; reads of both.
-  tally.load(quads(Cells{0, kFilterFloats}), blocks * segments);
-  tally.shared_store(quads(Cells{0, kFilterFloats}), blocks * segments);
+  tally.copy(quads(Cells{0, kFilterFloats}), quads(Cells{0, kFilterFloats}), blocks * segments);
   tally.shared_store(Cells{0, kCells}, blocks * segments);
   const auto own_filter = [](std::int64_t lane) { return (lane / 2 % 2 + lane / 16 * 2) * 4; };
   const auto own_tile = [](std::int64_t lane) { return (lane % 2 + lane / 4 % 4 * 2) * 4; };

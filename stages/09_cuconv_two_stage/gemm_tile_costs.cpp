@@ -21,10 +21,8 @@ Cost predict_gemm_tile(const conv::ConvLayer& layer) {
   tally.barriers(3 * blocks);
 
   // A piece: filters, whose rows are whole sectors, and for each channel the cells of a lane's column.
-  tally.load(quads(Cells{0, kHalfFloats}), tiles * pieces);
-  tally.shared_store(quads(Cells{0, kHalfFloats}), tiles * pieces);
-  tally.shared_store(Cells{0, kHalfFloats}, tiles * pieces);
-  convolve::add_cells(tally, layer, groups);
+  tally.copy(quads(Cells{0, kHalfFloats}), quads(Cells{0, kHalfFloats}), tiles * pieces);
+  convolve::copy_cells(tally, layer, kTile, pieces * kPieceRows, groups);
   const auto own_filter = [](std::int64_t lane) { return (lane / 2 % 2 + lane / 16 * 2) * 4; };
   const auto own_column = [](std::int64_t lane) { return (lane % 2 + lane / 4 % 4 * 2) * 4; };
   tally.shared_load(wide_lanes(4, lane_numbers, own_filter), tiles * pieces * kPieceRows * 2);
@@ -52,20 +50,22 @@ Cost predict_three_products(const conv::ConvLayer& layer) {
   const auto& [N, C, H, W, K, R, S, u, v, a, b, G, d, e] = layer.shape();
   const std::int64_t map = std::int64_t{layer.P()} * layer.Q(), pixels = N * map;
   const std::int64_t groups = (K - 1) / kTileFilters + 1, tiles = (pixels - 1) / kTilePixels + 1;
-  const std::int64_t blocks = groups * tiles, copies = blocks * R * S * ((C - 1) / kChannels + 1);
+  const std::int64_t segments = R * S * ((C - 1) / kChannels + 1);
+  const std::int64_t blocks = groups * tiles, copies = blocks * segments;
   const Cells lane_numbers{0, kWarpSize};
   Tally tally;
   tally.launch(blocks, kThreads, 2 * kChannels * (kFilterRow + kPixelRow) * sizeof(float));
   tally.barriers(copies);
 
   // A segment: quads of packed filters, two rows a warp, and cells.
-  tally.load(quads(Cells{0, kChannels * kTileFilters}), copies);
-  tally.shared_store(
-      wide_lanes(4, lane_numbers,
-                 [&](std::int64_t lane) { return lane / 16 * kFilterRow + lane % 16 * 4; }),
-      copies * kChannels / 2);
-  tally.shared_store(Cells{0, kTilePixels}, copies * kChannels);
-  convolve::add_cells(tally, layer, groups);
+  const Lanes two_rows = wide_lanes(4, lane_numbers, [](std::int64_t lane) { return lane * 4; });
+  for (std::int64_t row = 0; row < kChannels; row += 2) {
+    const Lanes to = wide_lanes(4, lane_numbers, [&](std::int64_t lane) {
+      return (row + lane / 16) * kFilterRow + lane % 16 * 4;
+    });
+    tally.copy(two_rows, to, copies);
+  }
+  convolve::copy_cells(tally, layer, kTilePixels, segments * kChannels, groups);
 
   // Of 8 channels a warp reads 16 values of filters and 8 of cells a lane, and multiplies each fragment with each, three
   // times.

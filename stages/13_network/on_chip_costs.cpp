@@ -56,10 +56,9 @@ void fetch(const BlockOf& block, const OnChip& net) {
       });
     };
     const auto on_chip = [&](const Place& at) { return net.input.begin + at.i; };
-    block.tally.load(
+    block.tally.copy(
         cells(true, [&](const Place& at) { return (at.c * net.H + at.h) * net.W + at.w; }),
-        block.each_image(image));
-    block.tally.shared_store(cells(true, on_chip), block.N);
+        cells(true, on_chip), block.each_image(image));
     block.tally.shared_store(cells(false, on_chip), block.N);
   });
 }
@@ -219,8 +218,7 @@ Cost predict_on_chip(const std::vector<Layer>& layers, int blocks) {
   for (int rank = 0; rank < blocks; ++rank) {
     const BlockOf block{tally, blocks, rank, N};
     const Cells packed{0, 4 * net.packed_quads};
-    tally.load(quads(packed.shifted(rank * packed.size())), N);
-    tally.shared_store(quads({0, 4 * net.packed_quads}), N);
+    tally.copy(quads(packed.shifted(rank * packed.size())), quads(packed), N);
     fetch(block, net);
     fill_up(block, net);
     // The block awaits its copies, and the cluster, unless others have nothing to do.

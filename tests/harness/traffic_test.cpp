@@ -230,11 +230,94 @@ TEST_CASE("traffic: times are added, and each is taken with each") {
   // However many there are, and wherever they begin.
   Times many = every(3, 8'000'000'000);
   CHECK(many.total() == 8'000'000'000u);
-  for (int behind = 0; behind < 8; ++behind) CHECK(many[behind] == 1'000'000'000u);
+  for (int behind = 0; behind < 32; ++behind) CHECK(many[behind] == 250'000'000u);
   many = 0;
   many.add(-3);
-  CHECK(many[5] == 1);
+  CHECK(many[29] == 1);
   CHECK(every(7, -1).total() == 0);
+}
+
+TEST_CASE("traffic: copies cost what an H200 counted, by both sides") {
+  using Place = std::int64_t (*)(std::int64_t);
+  struct Measured {
+    int width;
+    Place from, to;
+    bool or_zero;
+    std::uint32_t zeros;
+    std::uint64_t sectors, wavefronts, conflicts;
+  };
+  const Place same = [](std::int64_t i) { return i; };
+  const Place one = [](std::int64_t) -> std::int64_t { return 3; };
+  const Place next = [](std::int64_t i) { return i + 1; };
+  const Place second = [](std::int64_t i) { return i * 2; };
+  const Place third = [](std::int64_t i) { return i * 3; };
+  const Place flipped = [](std::int64_t i) { return i ^ 3; };
+  const Place rows = [](std::int64_t i) { return 1 + i / 6 * 37 + i % 6; };
+  const Measured all[] = {
+      {1, same, same, false, 0, 4, 1, 0},
+      {1, one, same, false, 0, 1, 32, 31},
+      {1, second, same, false, 0, 8, 2, 1},
+      {1, rows, same, false, 0, 9, 2, 1},
+      {1, rows, same, true, 0x41041041u, 9, 1, 0},
+      {1, second, same, true, 0x00fe00f0u, 6, 2, 1},
+      {2, one, same, false, 0, 1, 32, 30},
+      {2, same, second, false, 0, 8, 4, 2},
+      {4, same, same, false, 0, 16, 4, 0},
+      {4, one, same, false, 0, 16, 32, 0},
+      {4, same, flipped, false, 0, 16, 4, 0},
+      {4, next, same, false, 0, 20, 12, 0},
+      {4, same, next, false, 0, 20, 12, 0},
+      {4, second, second, false, 0, 32, 8, 0},
+      {4, second, same, false, 0, 16, 32, 0},
+      {4, third, third, false, 0, 32, 24, 0},
+      {4, rows, same, false, 0, 18, 14, 0},
+      {4, next, same, true, 0, 20, 4, 0},
+      {4, second, same, true, 0, 16, 4, 0},
+      {4, second, same, true, 1, 16, 4, 4},
+      {4, same, second, true, 0x00fe00f0u, 21, 8, 4},
+      {4, rows, same, true, 0x41041041u, 18, 4, 0},
+      {4, same, same, true, ~0u, 0, 4, 0},
+  };
+  for (const Measured& of : all) {
+    INFO("number " << &of - all);
+    const Lanes from = wide_lanes(of.width, {0, 32}, [&](std::int64_t i) {
+      return (of.zeros >> i & 1) != 0 ? kNoCell : of.width * of.from(i);
+    });
+    const Lanes to =
+        wide_lanes(of.width, {0, 32}, [&](std::int64_t i) { return of.width * of.to(i); });
+    Tally tally;
+    of.or_zero ? tally.copy_or_zero(from, to) : tally.copy(from, to);
+    const simt::Counters& counters = tally.counters();
+    CHECK(counters.global_load_requests == (of.sectors > 0 ? 1 : 0));
+    CHECK(counters.global_load_sectors == of.sectors);
+    CHECK(counters.shared_store_requests == 1);
+    CHECK(counters.shared_store_wavefronts == of.wavefronts);
+    CHECK(counters.shared_store_conflicts == of.conflicts);
+  }
+}
+
+TEST_CASE("traffic: copies from many places cost what each costs") {
+  Draw draw;
+  for (int round = 0; round < 300; ++round) {
+    const int width = 1 << draw(0, 2);
+    const bool or_zero = draw(0, 1) == 0;
+    const std::int64_t lanes_of = draw(1, 90), first = width * draw(0, 40);
+    const Run from{.first = first, .lanes = lanes_of, .stride = width * draw(1, 3), .width = width};
+    const Run to{.lanes = lanes_of, .stride = width, .width = width};
+    const std::int64_t pitch = width * draw(0, 50), count = draw(0, 40);
+    INFO("width " << width << ", first " << first << ", every " << pitch << ", " << count);
+    const auto copied = [&](Tally& tally, const Run& run, const Times& times) {
+      or_zero ? tally.copy_or_zero(run, to, times) : tally.copy(run, to, times);
+    };
+    Tally tally, each;
+    copied(tally, from, every(pitch, count));
+    for (const std::int64_t place : places(pitch, count)) {
+      Run here = from;
+      here.first += place;
+      copied(each, here, 1);
+    }
+    REQUIRE(tally.counters() == each.counters());
+  }
 }
 
 TEST_CASE("traffic: threads numbered through parts cost what all their warps cost") {

@@ -142,8 +142,7 @@ class FourierWalk {
     tally.launch(blocks, kThreads, bytes_on_chip());
     tally.barriers(2 * blocks);
     for (const Cells warp : Cells{0, frequencies_ * block_tiles_}.pieces(kWarpSize)) {
-      tally.load(in_memory(warp, K), blocks);
-      tally.shared_store(on_chip(warp), blocks);
+      tally.copy(in_memory(warp, K), on_chip(warp), blocks);
     }
     const std::int64_t warps = blocks * kWarps;
     tally.shared_load(inner_rows(), warps * size_);
@@ -178,9 +177,6 @@ class FourierWalk {
   void pieces(Tally& tally, std::int64_t pitch, std::int64_t count, std::int64_t side,
               std::int64_t readers, std::int64_t more = 0, std::int64_t zeros = 0) const {
     const std::int64_t C = layer_.C(), in_row = side / 2;
-    const Lanes on_chip = wide_lanes(kQuad, {0, kWarpSize}, [&](std::int64_t l) {
-      return kQuad * (l / in_row * (in_row + more) + l % in_row);
-    });
     for (std::int64_t piece = 0; piece < count; ++piece) {
       const std::int64_t copied = (quotient_up(C, kChunk) + zeros) * kChunk;
       for (std::int64_t c = 0; c < copied; c += kWarpSize / in_row) {
@@ -189,8 +185,10 @@ class FourierWalk {
           const std::int64_t channel = c + l / in_row;
           return channel < C && column < pitch ? kPair * (channel * pitch + column) : kNoCell;
         });
-        tally.load(from, Times(readers) * every(kPair * C * pitch, frequencies_));
-        tally.shared_store(on_chip, readers * frequencies_);
+        const Lanes to = wide_lanes(kQuad, {0, kWarpSize}, [&](std::int64_t l) {
+          return kQuad * ((c + l / in_row) * (in_row + more) + l % in_row);
+        });
+        tally.copy_or_zero(from, to, Times(readers) * every(kPair * C * pitch, frequencies_));
       }
     }
   }

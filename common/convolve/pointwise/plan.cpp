@@ -85,14 +85,13 @@ Cost pointwise_cost(const ConvLayer& layer, const PointwiseTile& tile) {
   const std::int64_t quads_of_channel = tile.block_filters() / kQuad;
   const Cells quads_of_block{0, channels * quads_of_channel};
   for (const Cells warp : quads_of_block.pieces(kWarpSize)) {
-    tally.load(wide_lanes(kQuad, warp,
+    tally.copy(wide_lanes(kQuad, warp,
                           [&](std::int64_t i) {
                             return i / quads_of_channel * packed_pitch(static_cast<int>(filters)) +
                                    i % quads_of_channel * kQuad;
                           }),
-               blocks);
+               wide_lanes(kQuad, warp, [&](std::int64_t i) { return i * kQuad; }), blocks);
   }
-  tally.shared_store(quads({0, quads_of_block.size() * kQuad}), blocks);
   tally.barriers(blocks);
   tally.shared_load(wide_lanes(kQuad, {0, kWarpSize}, [](std::int64_t) { return 0; }),
                     blocks * kPointwiseWarps * channels * (tile.filters / kQuad));

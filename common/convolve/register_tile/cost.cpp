@@ -83,16 +83,14 @@ class TileWalk {
     const std::int64_t quads = shape_.filters / 4;
     for (std::int64_t group = 0; group < groups_; ++group) {
       for (const Cells warp : Cells{0, quads * kSegmentChannels}.pieces(kWarpSize)) {
-        tally_.load(wide_lanes(4, warp,
-                               [&](std::int64_t i) {
-                                 const std::int64_t k = group * shape_.filters + i % quads * 4;
-                                 return i / quads * order_.row +
-                                        std::min<std::int64_t>(k, order_.row - 4);
-                               }),
+        const Lanes from = wide_lanes(4, warp, [&](std::int64_t i) {
+          const std::int64_t k = group * shape_.filters + i % quads * 4;
+          return i / quads * order_.row + std::min<std::int64_t>(k, order_.row - 4);
+        });
+        tally_.copy(from, wide_lanes(4, warp, [](std::int64_t i) { return 4 * i; }),
                     tiles_ * segments_);
       }
     }
-    tally_.shared_store(quads_of(kSegmentChannels * shape_.filters), groups_ * tiles_ * segments_);
   }
 
   void copy_pixels() {
@@ -100,6 +98,10 @@ class TileWalk {
         order_.of_tap == 0;  // then ghosts are not copied, and a thread has all channels
     const std::int64_t row = shape_.pixels / tile_.at_once;  // threads for those of a channel
     const std::int64_t plane = std::int64_t{layer_.H()} * layer_.W();
+    const auto to = [&](Cells warp) {
+      return wide_lanes(tile_.at_once, warp,
+                        [&](std::int64_t thread) { return thread * tile_.at_once; });
+    };
     Times behind(0);  // the channels, those that two segments have twice
     if (few) {
       for (std::int64_t c = 0; c < layer_.C(); ++c) behind.add(c * plane, groups_);
@@ -114,45 +116,49 @@ class TileWalk {
     for (std::int64_t tile = 0; tile < tiles_; ++tile) {
       for (std::int64_t tap = 0; tap < std::int64_t{layer_.R()} * layer_.S(); ++tap) {
         for (const Cells warp : warps()) {
-          tally_.load(wide_lanes(tile_.at_once, warp,
-                                 [&](std::int64_t thread) {
-                                   const std::int64_t output =
-                                       tile * shape_.pixels + thread % row * tile_.at_once;
-                                   return cell_of(output, tap, thread / row,
-                                                  few ? kNoCell : kZeros);
-                                 }),
-                      behind);
+          // A ghost's cell is not behind.
+          behind.each(Times::kLine, [&](int at, std::uint64_t times) {
+            const Lanes from = wide_lanes(tile_.at_once, warp, [&](std::int64_t thread) {
+              const std::int64_t output = tile * shape_.pixels + thread % row * tile_.at_once;
+              const std::int64_t cell = cell_of(output, tap, thread / row);
+              return cell != kNoCell ? cell + at : few ? kNoCell : kZeros + order_.floats;
+            });
+            const auto often = static_cast<std::int64_t>(times);
+            few ? tally_.copy_or_zero(from, to(warp), often) : tally_.copy(from, to(warp), often);
+          });
         }
       }
     }
-    if (few) copy_places();
-    const std::int64_t floats = kSegmentChannels * shape_.pixels;
-    tally_.shared_store(tile_.at_once == 4 ? quads_of(floats) : Run(Cells{0, floats}),
-                        groups_ * tiles_ * segments_);
+    if (!few) return;
+    copy_places();
+    const std::int64_t taps = std::int64_t{layer_.R()} * layer_.S() * layer_.C();
+    for (const Cells warp : warps()) {
+      tally_.copy_or_zero(Lanes(), to(warp),
+                          groups_ * tiles_ * (segments_ * kSegmentChannels - taps));
+    }
   }
 
   // Of each part the places of the first segments' taps come on chip; then with each segment those of the next but one.
   // All threads read them at once.
   void copy_places() {
     const std::int64_t tiles = groups_ * tiles_;
-    tally_.load(quads_of((kStages - 1) * kTapNumbers), tiles * tile_.parts);
-    tally_.shared_store(quads_of((kStages - 1) * kTapNumbers), tiles * tile_.parts);
-    tally_.load(quads_of(kTapNumbers), tiles * segments_);
-    tally_.shared_store(quads_of(kTapNumbers), tiles * segments_);
+    for (const auto& [floats, times] : {std::pair{(kStages - 1) * kTapNumbers, tiles * tile_.parts},
+                                        {kTapNumbers, tiles * segments_}}) {
+      tally_.copy(quads_of(floats), quads_of(floats), times);
+    }
     tally_.shared_load(wide_lanes(4, {0, kWarpSize}, [](std::int64_t) { return 0; }),
                        tiles * segments_ * kSegmentChannels * (shape_.threads() / kWarpSize));
     tally_.barriers(tiles * tile_.parts);
   }
 
   // The input's cell that this output has for a tap and a channel. Outputs that do not exist take output 0's.
-  std::int64_t cell_of(std::int64_t output, std::int64_t tap, std::int64_t c,
-                       std::int64_t ghost) const {
+  std::int64_t cell_of(std::int64_t output, std::int64_t tap, std::int64_t c) const {
     if (output >= outputs_) output = 0;
     const std::int64_t h = output / layer_.Q() % layer_.P() * layer_.stride_h() -
                            layer_.padding_h() + tap / layer_.S();
     const std::int64_t w =
         output % layer_.Q() * layer_.stride_w() - layer_.padding_w() + tap % layer_.S();
-    if (h < 0 || h >= layer_.H() || w < 0 || w >= layer_.W()) return ghost;
+    if (h < 0 || h >= layer_.H() || w < 0 || w >= layer_.W()) return kNoCell;
     return ((output / map_ * layer_.C() + c) * layer_.H() + h) * layer_.W() + w;
   }
 

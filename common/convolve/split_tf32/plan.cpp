@@ -43,9 +43,10 @@ void add_warps(Tally& tally, std::int64_t stages, std::int64_t warps) {
                      warps * 4 * kFragments);
 }
 
-// One tile of outputs: what its blocks, one for each group of filters, copy of the pixels and store.
+// One tile of outputs: what its blocks, one for each group of filters, copy of the pixels and store. Of so many channels,
+// all taps together, there are zeros.
 void add_tile(Tally& tally, const ConvLayer& layer, const SplitTile& tile, Cells outputs,
-              std::int64_t groups) {
+              std::int64_t groups, std::int64_t zeros) {
   const std::int64_t channel = std::int64_t{layer.H()} * layer.W();
   const std::int64_t map = std::int64_t{layer.P()} * layer.Q();
   const auto asked = [&](Cells warp, auto cell) {
@@ -55,13 +56,21 @@ void add_tile(Tally& tally, const ConvLayer& layer, const SplitTile& tile, Cells
     for (std::int64_t m = warp.begin; m < warp.end; m += tile.at_once) lanes.set(at++, cell(m));
     return lanes;
   };
-  for (const Cells warp : outputs.pieces(kWarpSize * tile.at_once)) {
+  const Cells whole{outputs.begin, outputs.begin + kTilePixels};
+  for (const Cells warp : whole.pieces(kWarpSize * tile.at_once)) {
+    // In each row on chip they begin with a sector.
+    const Lanes on_chip = asked(warp, [&](std::int64_t m) { return m - outputs.begin; });
     for (int r = 0; r < layer.R(); ++r) {
       for (int s = 0; s < layer.S(); ++s) {
-        tally.load(asked(warp, [&](std::int64_t m) { return cell_of(layer, m, r, s); }),
-                   every(channel, layer.C()) * groups);
+        const Lanes cells = asked(warp, [&](std::int64_t m) {
+          return outputs.contains(m) ? cell_of(layer, m, r, s) : kNoCell;
+        });
+        tally.copy_or_zero(cells, on_chip, every(channel, layer.C()) * groups);
       }
     }
+    tally.copy_or_zero(Lanes(tile.at_once), on_chip, groups * zeros);
+  }
+  for (const Cells warp : outputs.pieces(kWarpSize * tile.at_once)) {
     const Lanes stored =
         asked(warp, [&](std::int64_t m) { return m / map * layer.K() * map + m % map; });
     tally.store(stored, every(map, layer.K()));
@@ -131,13 +140,14 @@ Cost split_tf32_cost(const ConvLayer& layer, const SplitTile& tile) {
   // Filters: each piece is one run. On chip come as many pieces as stages say, and those of two stages after
   // the last, as zeros; pixels too.
   const Run piece = quads(Cells{0, piece_filters(tile.filters)});
-  tally.load(piece, blocks * pieces);
-  const std::int64_t copied = blocks * (stages + kStages - 1) * kStagePieces;
-  tally.shared_store(piece, copied);
-  const Cells pixels{0, kTilePixels};
-  tally.shared_store(tile.at_once == 4 ? quads(pixels) : Run(pixels), copied * kPieceChannels);
+  tally.copy_or_zero(piece, piece, blocks * pieces);
+  const std::int64_t copied = (stages + kStages - 1) * kStagePieces;
+  const Lanes four = wide_lanes(4, {0, kWarpSize}, [](std::int64_t i) { return 4 * i; });
+  tally.copy_or_zero(Lanes(4), four, blocks * (copied - pieces) * (piece.lanes / kWarpSize));
+  const std::int64_t zeros =
+      copied * kPieceChannels - std::int64_t{layer.R()} * layer.S() * layer.C();
   for (const Cells of_tile : Cells{0, outputs}.pieces(kTilePixels)) {
-    add_tile(tally, layer, tile, of_tile, groups);
+    add_tile(tally, layer, tile, of_tile, groups, zeros);
   }
   add_warps(tally, stages, blocks * threads / kWarpSize);
   // One before the first step, one a stage, and two about the outputs.

@@ -83,6 +83,7 @@ void add_runs(Tally& tally, const ConvLayer& layer, Cells outputs, std::int64_t 
     for (std::int64_t m = outputs.size(); m < kWarpgroupPixels; ++m) {
       columns[row][static_cast<std::size_t>(m)] = columns[row][0];
     }
+    const std::int64_t copies = (layer.C() - row + kWarps - 1) / kWarps;  // of channels
     for (const Cells warp : Cells{0, kWarpgroupPixelRow / kQuad}.pieces(kWarpSize)) {
       const Lanes quads_of_row = wide_lanes(kQuad, warp, [&](std::int64_t quad) {
         for (const ImageRun& run : runs) {
@@ -93,28 +94,16 @@ void add_runs(Tally& tally, const ConvLayer& layer, Cells outputs, std::int64_t 
         return kNoCell;
       });
       if (warp.begin > 0 && quads_of_row.empty()) continue;
-      tally.load(quads_of_row,
-                 every(kWarps * map, (layer.C() - row + kWarps - 1) / kWarps) * groups);
-      tally.shared_store(quads(Cells{warp.begin * kQuad, warp.end * kQuad}),
-                         groups * chunks * (kWarpgroupChannels / kWarps));
+      const Lanes on_chip = wide_lanes(kQuad, warp, [](std::int64_t i) { return i * kQuad; });
+      tally.copy_or_zero(quads_of_row, on_chip, every(kWarps * map, copies) * groups);
+      tally.copy_or_zero(Lanes(kQuad), on_chip,
+                         groups * (chunks * (kWarpgroupChannels / kWarps) - copies));
     }
   }
 }
 
-// The same where a thread copies a pixel.
-void add_singles(Tally& tally, const ConvLayer& layer, Cells outputs, std::int64_t groups,
-                 std::int64_t pieces, std::vector<std::int64_t> (&columns)[kWarps]) {
-  const std::int64_t channel = std::int64_t{layer.H()} * layer.W();
-  for (const Cells warp : outputs.pieces(kWarpSize)) {
-    for (int tap = 0; tap < layer.R() * layer.S(); ++tap) {
-      tally.load(lanes(warp,
-                       [&](std::int64_t m) {
-                         return cell_of(layer, m, tap / layer.S(), tap % layer.S());
-                       }),
-                 every(channel, layer.C()) * groups);
-    }
-  }
-  tally.shared_store(Cells{0, kWarpgroupPixels}, groups * pieces * kWarpgroupChannels);
+// The same where a thread copies a pixel: where they are.
+void add_singles(std::vector<std::int64_t> (&columns)[kWarps]) {
   for (std::vector<std::int64_t>& row : columns) {
     row.resize(kWarpgroupPixels);
     for (std::size_t m = 0; m < row.size(); ++m) row[m] = static_cast<std::int64_t>(m);
@@ -268,12 +257,16 @@ Cost warpgroup_cost(const ConvLayer& layer, const WarpgroupPlan& plan) {
   tally.bulk_load(plan.tile.filter_floats() * 4,
                   std::int64_t{plan.tiles.count} * plan.tiles.pieces);
   const std::int64_t groups = plan.tiles.groups.value;
+  if (plan.pixels_by != WarpgroupPixelsBy::quads) {
+    copy_cells(tally, layer, kWarpgroupPixels, std::int64_t{plan.tiles.pieces} * kWarpgroupChannels,
+               groups);
+  }
   for (const Cells outputs : Cells{0, layer.N() * map_of(layer)}.pieces(kWarpgroupPixels)) {
     std::vector<std::int64_t> columns[kWarps];
     if (plan.pixels_by == WarpgroupPixelsBy::quads) {
       add_runs(tally, layer, outputs, groups, plan.tiles.pieces, columns);
     } else {
-      add_singles(tally, layer, outputs, groups, plan.tiles.pieces, columns);
+      add_singles(columns);
     }
     add_products(tally, plan, columns);
     add_stores(tally, layer, plan, outputs);

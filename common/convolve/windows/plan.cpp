@@ -139,8 +139,8 @@ Cost window_cost(const ConvLayer& layer, const WindowBlock& block) {
     const Cells taps{group.begin * many_taps, group.end * many_taps};
     for (const Cells turn : Cells{0, taps.size()}.pieces(threads)) {
       for (const Cells warp : turn.pieces(kWarpSize)) {
-        tally.load(warp.shifted(taps.begin), tiles);
-        tally.shared_store(
+        tally.copy(
+            lanes(warp, [&](std::int64_t i) { return taps.begin + i; }),
             lanes(warp, [&](std::int64_t i) { return i / many_taps * pitch + i % many_taps; }),
             tiles);
       }

@@ -116,6 +116,8 @@ class ApartWalk {
   void rows(Tally& tally, std::int64_t width, std::int64_t pitch, std::int64_t pieces,
             std::int64_t readers) const {
     const std::int64_t C = division_.group_channels.value, in_row = width / kQuad;
+    const Lanes on_chip =
+        wide_lanes(kQuad, {0, kWarpSize}, [](std::int64_t l) { return l * kQuad; });
     for (std::int64_t piece = 0; piece < pieces; ++piece) {
       for (std::int64_t c = 0; c < quotient_up(C, kApartChannels) * kApartChannels;
            c += kWarpSize / in_row) {
@@ -124,8 +126,7 @@ class ApartWalk {
           const std::int64_t channel = c + l / in_row;
           return channel < C && column < pitch ? channel * pitch + column : kNoCell;
         });
-        tally.load(from, Times(readers) * every(C * pitch, matrices_));
-        tally.shared_store(quads({0, kWarpSize * kQuad}), readers * matrices_);
+        tally.copy_or_zero(from, on_chip, Times(readers) * every(C * pitch, matrices_));
       }
     }
   }

@@ -45,8 +45,9 @@ class WinogradWalk {
             return image_of(tile) * layer_.C() * plane + h * layer_.W() + w;
           });
           if (from.empty()) continue;
-          tally.load(from, Times(division_.groups) * every(plane, layer_.C()));
-          tally.shared_store(warp, division_.groups * std::int64_t{layer_.C()});
+          // Those of one line: neighbours on chip.
+          tally.copy(from, lanes(warp, [&](std::int64_t i) { return i; }),
+                     Times(division_.groups) * every(plane, layer_.C()));
         }
       }
     }
@@ -56,8 +57,7 @@ class WinogradWalk {
   void copy_filters(Tally& tally) const {
     const Run run =
         quads({0, std::int64_t{shape_.frequencies()} * shape_.channels * shape_.filters});
-    tally.load(run, chunks_);
-    tally.shared_store(run, chunks_);
+    tally.copy(run, run, chunks_);
   }
 
   // Patches to frequencies: a thread has two rows of a patch's frequencies. For 0 and infinity it reads all rows of

@@ -1,7 +1,12 @@
 #include "common/harness/traffic/tally.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "common/conv/sectors.hpp"
 
@@ -210,10 +215,77 @@ Lanes::Wavefronts Lanes::wavefronts(int lanes_per_phase) const {
   return all;
 }
 
+Lanes::Copied Lanes::copied_to(const Lanes& to, bool or_zero, std::int64_t behind) const {
+  const Wavefronts banks = passes_of_banks(to, or_zero);
+  if (!is_past_cache()) return {sectors(behind), banks.taken, banks.taken - banks.needed};
+  // Of each line the sectors on chip that it fills.
+  std::set<std::pair<std::int64_t, std::int64_t>> filled;
+  bool has_zeros = false;
+  for (std::size_t lane = 0; lane < cells_.size(); ++lane) {
+    has_zeros = has_zeros || (or_zero && cells_[lane] < 0 && to.cells_[lane] >= 0);
+    if (cells_[lane] < 0) continue;
+    filled.insert({(cells_[lane] + behind) / Times::kLine, to.cells_[lane] / kSector});
+  }
+  return {filled.size(), or_zero ? to.store_wavefronts().taken : passes_of_lines(to, behind),
+          has_zeros ? banks.taken - banks.needed : 0};
+}
+
+// As many passes as the busiest bank has lanes, on either side, whether they want the same or not.
+Lanes::Wavefronts Lanes::passes_of_banks(const Lanes& to, bool or_zero) const {
+  Wavefronts all;
+  const int lanes_per_phase = kWarpSize / width_;
+  for (int first = 0; first < kWarpSize; first += lanes_per_phase) {
+    std::array<std::uint64_t, kBanks> read{}, written{};
+    for (int lane = first; lane < first + lanes_per_phase; ++lane) {
+      const std::int64_t from = cells_[static_cast<std::size_t>(lane)];
+      const std::int64_t place = to.cells_[static_cast<std::size_t>(lane)];
+      for (int i = 0; i < width_; ++i) {
+        if (from >= 0) ++read[static_cast<std::size_t>((from + i) % kBanks)];
+        if (place >= 0 && (or_zero || from >= 0)) {
+          ++written[static_cast<std::size_t>((place + i) % kBanks)];
+        }
+      }
+    }
+    const std::uint64_t most = std::max(*std::max_element(read.begin(), read.end()),
+                                        *std::max_element(written.begin(), written.end()));
+    all.taken += most;
+    all.needed += most > 0;
+  }
+  return all;
+}
+
+// A pass goes from a line to a line and moves the same halves of sectors, all of them to places that are even where theirs
+// are, or none. Both halves of a sector go together where both come to one other. What has the same sector as its source
+// goes in another pass.
+std::uint64_t Lanes::passes_of_lines(const Lanes& to, std::int64_t behind) const {
+  constexpr std::int64_t kHalf = kSector / 2;
+  using Halves = std::set<std::pair<std::int64_t, std::int64_t>>;              // from, to
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Halves>> moved;  // of sectors
+  for (std::size_t lane = 0; lane < cells_.size(); ++lane) {
+    if (cells_[lane] < 0) continue;
+    const std::int64_t from = (cells_[lane] + behind) / kHalf, place = to.cells_[lane] / kHalf;
+    std::vector<Halves>& all = moved[{from / 2, place / 2}];
+    auto with = std::find(all.begin(), all.end(), Halves{{1 - from % 2, 1 - place % 2}});
+    if (with == all.end()) with = all.insert(with, Halves{});
+    with->insert({from % 2, place % 2});
+  }
+  using Pass = std::tuple<std::int64_t, std::int64_t, bool, Halves>;
+  std::map<std::pair<std::int64_t, Pass>, int> turns;
+  std::set<std::pair<Pass, int>> passes;
+  for (const auto& [sectors, all] : moved) {
+    const auto& [from, place] = sectors;
+    for (const Halves& halves : all) {
+      const Pass pass{from / 4, place / 4, (from ^ place) % 2 != 0, halves};
+      passes.insert({pass, turns[{from, pass}]++});
+    }
+  }
+  return passes.size();
+}
+
 // ---- how often -----------------------------------------------------------------------------------
 
 void Times::add(std::int64_t behind, std::int64_t times) {
-  const int place = static_cast<int>((behind % kSector + kSector) % kSector);
+  const int place = static_cast<int>((behind % kLine + kLine) % kLine);
   begins_[static_cast<std::size_t>(place)] += static_cast<std::uint64_t>(times);
   used_ = std::max(used_, place + 1);
 }
@@ -238,9 +310,9 @@ Times operator*(const Times& a, const Times& b) {
 
 Times every(std::int64_t pitch, std::int64_t count) {
   Times times = 0;
-  for (std::int64_t i = 0; i < kSector && i < count; ++i) {
-    // This one and each eighth after it begin alike.
-    times.add(i * (pitch % kSector), (count - i + kSector - 1) / kSector);
+  for (std::int64_t i = 0; i < Times::kLine && i < count; ++i) {
+    // This one and each 32nd after it begin alike.
+    times.add(i * (pitch % Times::kLine), (count - i + Times::kLine - 1) / Times::kLine);
   }
   return times;
 }
@@ -293,6 +365,43 @@ void Tally::shared_store(const Lanes& lanes, const Times& times) {
   Shared{Way::store, cost_.shared_store_requests, cost_.shared_store_wavefronts,
          cost_.shared_store_conflicts}
       .add(lanes, times.total());
+}
+
+void Tally::copy(const Run& from, const Run& to, const Times& times) {
+  add_copy(from, to, times, false);
+}
+
+void Tally::copy(const Lanes& from, const Lanes& to, const Times& times) {
+  add_copy(from, to, times, false);
+}
+
+void Tally::copy_or_zero(const Run& from, const Run& to, const Times& times) {
+  add_copy(from, to, times, true);
+}
+
+void Tally::copy_or_zero(const Lanes& from, const Lanes& to, const Times& times) {
+  add_copy(from, to, times, true);
+}
+
+void Tally::add_copy(const Run& from, const Run& to, const Times& times, bool or_zero) {
+  const Kinds places(to);
+  const Alike* place = places.begin();
+  for (const Alike& kind : Kinds(from)) {
+    add_copy(lanes_of(from, kind), lanes_of(to, *place++), times * kind.times, or_zero);
+  }
+}
+
+void Tally::add_copy(const Lanes& from, const Lanes& to, const Times& times, bool or_zero) {
+  if (or_zero ? to.empty() : from.empty()) return;
+  if (!from.empty()) cost_.global_load_requests += times.total();
+  cost_.shared_store_requests += times.total();
+  times.each(from.is_past_cache() ? Times::kLine : Times::kSector,
+             [&](std::int64_t behind, std::uint64_t often) {
+               const Lanes::Copied one = from.copied_to(to, or_zero, behind);
+               cost_.global_load_sectors += often * one.sectors;
+               cost_.shared_store_wavefronts += often * one.wavefronts;
+               cost_.shared_store_conflicts += often * one.conflicts;
+             });
 }
 
 void Tally::dshared_load(const Run& run, const Times& times) {

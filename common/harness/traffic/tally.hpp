@@ -15,6 +15,7 @@
 // sectors, wavefronts and conflicts are counted is told in docs/simulator.md.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -114,9 +115,21 @@ class Lanes {
   Wavefronts load_wavefronts() const;
   Wavefronts store_wavefronts() const;
 
+  // Of an asynchronous copy from the cells so far behind these, to those: docs/simulator_reference.md says by which rules.
+  // Whether lanes without a cell here take part, and fill in zeros.
+  struct Copied {
+    std::uint64_t sectors = 0;
+    std::uint64_t wavefronts = 0;
+    std::uint64_t conflicts = 0;
+  };
+  Copied copied_to(const Lanes& to, bool or_zero, std::int64_t behind) const;
+  bool is_past_cache() const { return width_ == 4; }  // if it is copied
+
  private:
   bool neighbours_agree(int distance) const;
   Wavefronts wavefronts(int lanes_per_phase) const;
+  Wavefronts passes_of_banks(const Lanes& to, bool or_zero) const;
+  std::uint64_t passes_of_lines(const Lanes& to, std::int64_t behind) const;
 
   std::array<std::int64_t, kWarpSize> cells_;
   int width_;
@@ -139,8 +152,8 @@ Lanes lanes(Cells threads, CellOf cell_of) {
   return wide_lanes(1, threads, cell_of);
 }
 
-// How often a request is made, and how far behind the cells that it names: its sectors depend on
-// where in a sector it begins. Of all that begin alike one is looked at, so that many cost no time.
+// How often a request is made, and how far behind the cells that it names: its sectors depend on where in a sector it
+// begins, a copy's passes on where in a line. Of all that begin alike one is looked at, so that many cost no time.
 class Times {
  public:
   /// So often, for the cells that the request names.
@@ -148,16 +161,24 @@ class Times {
   /// So often also for the cells `behind` them.
   void add(std::int64_t behind, std::int64_t times = 1);
 
-  /// How many of them are 0 ... 7 cells, and any multiple of 8, behind.
+  /// How many of them are 0 ... 31 cells, and any multiple of 32, behind.
   std::uint64_t operator[](int behind) const { return begins_[static_cast<std::size_t>(behind)]; }
   std::uint64_t total() const;
+  static constexpr int kSector = 8, kLine = 32;
+  /// visit(behind, times) of all that differ where what is so many cells further begins alike, a sector or a line.
+  template <class Visit>
+  void each(int period, Visit visit) const {
+    for (int behind = 0; behind < std::min(used_, period); ++behind) {
+      std::uint64_t times = 0;
+      for (int at = behind; at < used_; at += period) times += (*this)[at];
+      if (times > 0) visit(behind, times);
+    }
+  }
   /// What all of them together touch if one that is so far behind touches sectors(behind).
   template <class Sectors>
   std::uint64_t sum(Sectors sectors) const {
     std::uint64_t sum = 0;
-    for (int behind = 0; behind < used_; ++behind) {
-      if ((*this)[behind] > 0) sum += (*this)[behind] * sectors(behind);
-    }
+    each(kSector, [&](int behind, std::uint64_t times) { sum += times * sectors(behind); });
     return sum;
   }
 
@@ -167,7 +188,7 @@ class Times {
   friend Times operator*(const Times& a, const Times& b);
 
  private:
-  std::array<std::uint64_t, 8> begins_{};
+  std::array<std::uint64_t, kLine> begins_{};
   int used_ = 1;  // none begins so many cells behind, or more
 };
 
@@ -228,6 +249,14 @@ class Tally {
   void shared_store(const Run& run, const Times& times = 1);
   void shared_store(const Lanes& lanes, const Times& times = 1);
 
+  /// Asynchronous copies from global memory to shared, by lanes that have cells in both. A load and a store, whose passes
+  /// depend on both sides; 16 bytes a lane go past the first cache (cp.async.cg). Runs have equally many lanes.
+  void copy(const Run& from, const Run& to, const Times& times = 1);
+  void copy(const Lanes& from, const Lanes& to, const Times& times = 1);
+  /// The same by copy_or_zero_async(): a lane without a cell in `from` fills in zeros.
+  void copy_or_zero(const Run& from, const Run& to, const Times& times = 1);
+  void copy_or_zero(const Lanes& from, const Lanes& to, const Times& times = 1);
+
   // Shared memory of another block of the cluster: requests and sectors, as of global memory.
   void dshared_load(const Run& run, const Times& times = 1);
   void dshared_load(const Lanes& lanes, const Times& times = 1);
@@ -252,6 +281,9 @@ class Tally {
   const simt::Counters& counters() const { return cost_; }
 
  private:
+  void add_copy(const Lanes& from, const Lanes& to, const Times& times, bool or_zero);
+  void add_copy(const Run& from, const Run& to, const Times& times, bool or_zero);
+
   Cost cost_;
 };
 

@@ -354,7 +354,7 @@ void Watch::count(const WarpAccess& access) {
         c.global_atomic_requests += 1;
         return;
       }
-      const auto sectors = static_cast<std::uint64_t>(memory::sectors(access.lanes));
+      const auto sectors = static_cast<std::uint64_t>(access.sectors());
       (is_load ? c.global_load_requests : c.global_store_requests) += 1;
       (is_load ? c.global_load_sectors : c.global_store_sectors) += sectors;
       return;
@@ -369,9 +369,9 @@ void Watch::count(const WarpAccess& access) {
         c.shared_atomic_requests += 1;
         return;
       }
-      const memory::Wavefronts its = memory::wavefronts(access.lanes, is_load);
+      const memory::Wavefronts its = access.wavefronts();
       const auto taken = static_cast<std::uint64_t>(its.taken);
-      const auto conflicts = static_cast<std::uint64_t>(its.taken - its.fewest);
+      const auto conflicts = static_cast<std::uint64_t>(its.conflicts);
       (is_load ? c.shared_load_requests : c.shared_store_requests) += 1;
       (is_load ? c.shared_load_wavefronts : c.shared_store_wavefronts) += taken;
       (is_load ? c.shared_load_conflicts : c.shared_store_conflicts) += conflicts;

@@ -56,10 +56,12 @@ Addresses64 addresses_of(Warp& warp, std::uint32_t slot, std::int64_t offset) {
   return addresses;
 }
 
-/// Calls move(places, lanes, owner) for the given lanes of each memory. Parameters are not told. False once a lane may not touch what it names: it is faulty then.
+/// Calls move(places, lanes, owner) for the given lanes of each memory. Parameters are not told. False once a lane may not
+/// touch what it names: it is faulty then. `copied`: WarpAccess.
 template <class Move>
 bool access(const Step* step, Warp& warp, WarpAccess::Kind kind, Window named, int bytes,
-            Addresses64& addresses, std::uint32_t lanes, Move move) {
+            Addresses64& addresses, std::uint32_t lanes, Move move,
+            std::span<const std::uint64_t> copied = {}) {
   bool has_sent = false;
   while (lanes != 0) {
     const Part part = first_part(named, warp, addresses, lanes);
@@ -68,8 +70,14 @@ bool access(const Step* step, Warp& warp, WarpAccess::Kind kind, Window named, i
     Addresses64 copy;
     if (lanes != 0) copy = addresses;
     Addresses64& its = lanes != 0 ? copy : addresses;
-    WarpAccess told{
-        space_of(part.window), kind, {its, part.lanes, bytes}, step, &warp, part.owner, has_sent};
+    WarpAccess told{space_of(part.window),
+                    kind,
+                    {its, part.lanes, bytes},
+                    step,
+                    &warp,
+                    part.owner,
+                    has_sent,
+                    copied};
     has_sent |= told.is_sent();
     Places places;
     if (!describe_and_find(warp, told, its, part.window, places)) return false;

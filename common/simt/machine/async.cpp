@@ -51,27 +51,32 @@ const Step* copy_async(const Step* step, Warp& warp) {
   each_lane(warp.active, [&](std::size_t lane) { readers |= (read[lane] != 0 ? 1u : 0u) << lane; });
   std::array<PendingCopy, kLanes> copies{};
   if (!are_of(warp, step, to, "foreign_copy")) return nullptr;
-  if (!access(step, warp, WarpAccess::Kind::load, Window::global, bytes, from, readers,
-              [&](const Places& places, const memory::WarpAddresses& lanes, const Block*) {
-                each_lane(lanes.mask, [&](std::size_t lane) {
-                  std::memcpy(copies[lane].data.data(), places.of(lanes, lane),
-                              std::min<std::size_t>(read[lane], static_cast<std::size_t>(bytes)));
-                });
-              })) {
+  if (!access(
+          step, warp, WarpAccess::Kind::load, Window::global, bytes, from, readers,
+          [&](const Places& places, const memory::WarpAddresses& lanes, const Block*) {
+            each_lane(lanes.mask, [&](std::size_t lane) {
+              std::memcpy(copies[lane].data.data(), places.of(lanes, lane),
+                          std::min<std::size_t>(read[lane], static_cast<std::size_t>(bytes)));
+            });
+          },
+          to)) {
     return nullptr;
   }
-  if (!access(step, warp, WarpAccess::Kind::store, Window::shared, bytes, to, warp.active,
-              [&](const Places&, const memory::WarpAddresses& lanes, const Block*) {
-                each_lane(lanes.mask, [&](std::size_t lane) {
-                  PendingCopy& copy = copies[lane];
-                  copy.to = static_cast<std::uint32_t>(lanes.address[lane]);
-                  copy.lane = static_cast<std::uint8_t>(lane);
-                  copy.bytes = static_cast<std::uint8_t>(bytes);
-                  copy.group = warp.copy_group[lane];
-                  copy.site = step->site;
-                  warp.copies.push_back(copy);
-                });
-              })) {
+  each_lane(~readers, [&](std::size_t lane) { from[lane] = memory::kNowhere; });
+  if (!access(
+          step, warp, WarpAccess::Kind::store, Window::shared, bytes, to, warp.active,
+          [&](const Places&, const memory::WarpAddresses& lanes, const Block*) {
+            each_lane(lanes.mask, [&](std::size_t lane) {
+              PendingCopy& copy = copies[lane];
+              copy.to = static_cast<std::uint32_t>(lanes.address[lane]);
+              copy.lane = static_cast<std::uint8_t>(lane);
+              copy.bytes = static_cast<std::uint8_t>(bytes);
+              copy.group = warp.copy_group[lane];
+              copy.site = step->site;
+              warp.copies.push_back(copy);
+            });
+          },
+          from)) {
     return nullptr;
   }
   return step + 1;
@@ -142,6 +147,10 @@ void build_copy_async(Decoder& decoder, const ptx::Instruction& written) {
   step.from[2] = read;
   step.bytes = static_cast<std::uint8_t>(bytes);
   step.has_values = false;
+  if (one.has("cg")) {
+    const bool may_fill = one.operands.size() == 4 && one.operands[3].kind != Operand::Kind::number;
+    step.traffic = may_fill ? Traffic::past_cache_or_zeros : Traffic::past_cache;
+  }
 }
 void build_wait_group(Decoder& decoder, const ptx::Instruction& one) {
   need_operands(decoder, one, 1, 1);

@@ -212,6 +212,22 @@ void Block::begin(Cluster& its_cluster, Dim3 its_index, unsigned its_rank) {
 }
 
 unsigned Block::threads() const { return static_cast<unsigned>(grid->threads.count()); }
+
+int WarpAccess::sectors() const {
+  return copied.empty() ? memory::sectors(lanes) : memory::copied_sectors(way(), lanes, copied);
+}
+
+memory::Wavefronts WarpAccess::wavefronts() const {
+  return copied.empty() ? memory::wavefronts(lanes, kind == Kind::load)
+                        : memory::copied_wavefronts(way(), lanes, copied);
+}
+
+memory::Copy WarpAccess::way() const {
+  return step->traffic == Traffic::past_cache            ? memory::Copy::past_cache
+         : step->traffic == Traffic::past_cache_or_zeros ? memory::Copy::past_cache_or_zeros
+                                                         : memory::Copy::cached;
+}
+
 std::size_t Block::local_bytes() const {
   const std::size_t own = (grid->code->local + 15) / 16 * 16;
   return grid->code->called.empty() ? own : own + grid->stack_bytes;

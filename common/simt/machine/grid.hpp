@@ -41,12 +41,20 @@ struct WarpAccess {
   const Warp* warp = nullptr;
   const Block* block = nullptr;  // whose shared memory it is
   bool is_further = false;       // another access of the same instruction has reached other blocks
+  // Of an asynchronous copy the lanes' addresses on its other side.
+  std::span<const std::uint64_t> copied = {};
 
   /// Whether it goes through the network between blocks.
   bool is_sent() const {
     return space == Space::shared && (block != warp->block || step->traffic == Traffic::sent);
   }
   bool is_counted() const { return step->traffic != Traffic::none; }
+  /// What it costs in global memory, and in shared.
+  int sectors() const;
+  memory::Wavefronts wavefronts() const;
+
+ private:
+  memory::Copy way() const;
 };
 
 /// What is counted of an access that ptxas joins with its neighbours: one of all their bytes.

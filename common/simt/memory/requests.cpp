@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 namespace simt::memory {
 namespace {
@@ -81,6 +82,77 @@ bool neighbours_agree(const WarpAddresses& access, int distance) {
   return true;
 }
 
+// Of copies through the first cache: in a pass a bank of either side serves one lane, even of two that read one word.
+Wavefronts passes_of_banks(const WarpAddresses& to, std::span<const std::uint64_t> from) {
+  const int lanes = to.bytes <= 4 ? kLanes : to.bytes == 8 ? kLanes / 2 : kLanes / 4;
+  const int words = to.bytes / 4;
+  Wavefronts result;
+  for (int begin = 0; begin < kLanes; begin += lanes) {
+    std::array<int, kBanks> read{}, written{};
+    for (int lane = begin; lane < begin + lanes; ++lane) {
+      if (!has(to.mask, lane)) continue;
+      const auto at = static_cast<std::size_t>(lane);
+      for (int w = 0; w < words; ++w) {
+        const auto word = static_cast<std::uint64_t>(w);
+        if (from[at] != kNowhere) ++read[(from[at] / 4 + word) % kBanks];
+        ++written[(to.address[at] / 4 + word) % kBanks];
+      }
+    }
+    const int most = std::max(*std::max_element(read.begin(), read.end()),
+                              *std::max_element(written.begin(), written.end()));
+    result.taken += most;
+    result.fewest += most != 0 ? 1 : 0;
+  }
+  result.conflicts = result.taken - result.fewest;
+  return result;
+}
+
+// Of copies past it: from one line of 128 bytes to another.
+int passes_of_lines(const WarpAddresses& to, std::span<const std::uint64_t> from) {
+  // From a sector to a sector: which half goes to which, a bit each. Both go together, straight or crosswise.
+  struct Way {
+    std::uint64_t from, to;
+    unsigned halves;
+    int turn;  // how many others have the same source and would go with it
+  };
+  constexpr unsigned kStraight = 0b1001, kCrosswise = 0b0110;
+  std::array<Way, kLanes> all;
+  auto end = all.begin();
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const auto at = static_cast<std::size_t>(lane);
+    if (!has(to.mask, lane) || from[at] == kNowhere) continue;
+    const std::uint64_t source = from[at] >> 4, target = to.address[at] >> 4;
+    const unsigned half = 1u << (source % 2 * 2 + target % 2);
+    const auto found = std::find_if(all.begin(), end, [&](const Way& its) {
+      const unsigned both = its.halves | half;
+      return its.from == source / 2 && its.to == target / 2 && its.halves != half &&
+             (both == kStraight || both == kCrosswise);
+    });
+    if (found != end) {
+      found->halves |= half;
+    } else {
+      *end++ = {source / 2, target / 2, half, 0};
+    }
+  }
+  // A pass moves the same halves of all its sectors; either each lands on an even place if it comes from one, or none does.
+  const auto go_together = [](const Way& a, const Way& b) {
+    return a.from / 4 == b.from / 4 && a.to / 4 == b.to / 4 &&
+           (a.from ^ a.to) % 2 == (b.from ^ b.to) % 2 && a.halves == b.halves;
+  };
+  int passes = 0;
+  for (auto one = all.begin(); one != end; ++one) {
+    bool is_new = true;
+    for (auto its = all.begin(); its != one; ++its) {
+      if (go_together(*its, *one)) one->turn += its->from == one->from ? 1 : 0;
+    }
+    for (auto its = all.begin(); its != one; ++its) {
+      is_new = is_new && !(go_together(*its, *one) && its->turn == one->turn);
+    }
+    passes += is_new ? 1 : 0;
+  }
+  return passes;
+}
+
 }  // namespace
 
 int sectors(const WarpAddresses& access) {
@@ -126,7 +198,7 @@ Wavefronts wavefronts(const WarpAddresses& access, bool is_load) {
   // Neighbours have all banks to themselves, and one word is for all.
   const bool is_free = access.consecutive ||
                        access.beyond - access.least == static_cast<std::uint64_t>(access.bytes);
-  if (is_free && lanes == kLanes) return {1, 1};
+  if (is_free && lanes == kLanes) return {1, 1, 0};
   Wavefronts result;
   for (int begin = 0; begin < kLanes; begin += lanes) {
     const std::uint32_t members = access.mask & all << begin;
@@ -134,6 +206,35 @@ Wavefronts wavefronts(const WarpAddresses& access, bool is_load) {
     result.taken += is_free ? 1 : depth(access, members);
     result.fewest += 1;
   }
+  result.conflicts = result.taken - result.fewest;
+  return result;
+}
+
+int copied_sectors(Copy way, const WarpAddresses& from, std::span<const std::uint64_t> to) {
+  if (way == Copy::cached) return sectors(from);
+  // Of each line those that it fills on the other side.
+  std::array<std::pair<std::uint64_t, std::uint64_t>, kLanes> all;
+  auto end = all.begin();
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!has(from.mask, lane)) continue;
+    const auto at = static_cast<std::size_t>(lane);
+    *end++ = {from.address[at] >> 7, to[at] >> 5};
+  }
+  std::sort(all.begin(), end);
+  return static_cast<int>(std::unique(all.begin(), end) - all.begin());
+}
+
+Wavefronts copied_wavefronts(Copy way, const WarpAddresses& to,
+                             std::span<const std::uint64_t> from) {
+  Wavefronts result = passes_of_banks(to, from);
+  if (way == Copy::cached) return result;
+  bool has_zeros = false;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    has_zeros |= has(to.mask, lane) && from[static_cast<std::size_t>(lane)] == kNowhere;
+  }
+  if (!has_zeros) result.conflicts = 0;
+  result.taken = way == Copy::past_cache ? passes_of_lines(to, from) : wavefronts(to, false).taken;
+  result.fewest = std::min(result.fewest, result.taken);
   return result;
 }
 

@@ -22,11 +22,21 @@ int sectors(const WarpAddresses& access);
 int local_sectors(const WarpAddresses& access);
 /// Different addresses: requests of constant memory.
 int distinct(const WarpAddresses& access);
-/// Passes through the 32 banks of shared memory, and the fewest for as many lanes of this width.
+/// Passes through the 32 banks of shared memory, the fewest for as many lanes of this width, and what a GPU calls conflicts.
 struct Wavefronts {
   int taken = 0;
   int fewest = 0;
+  int conflicts = 0;
 };
 Wavefronts wavefronts(const WarpAddresses& access, bool is_load);
+
+/// Asynchronous copies to shared memory, by both sides: through the first cache (cp.async.ca), past it (.cg), or past it
+/// where a register says how much is read.
+enum class Copy : std::uint8_t { cached, past_cache, past_cache_or_zeros };
+/// Where a lane copies from that only fills in zeros.
+inline constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+int copied_sectors(Copy way, const WarpAddresses& from, std::span<const std::uint64_t> to);
+Wavefronts copied_wavefronts(Copy way, const WarpAddresses& to,
+                             std::span<const std::uint64_t> from);
 
 }  // namespace simt::memory

@@ -51,11 +51,10 @@ TraceLog::Cost TraceLog::cost_of(Space space, const WarpAccess& access) {
   if (space == Space::constant) return {number(memory::distinct(access.lanes)), 1};
   if (space == Space::shared) {
     if (access.kind == WarpAccess::Kind::atomic) return {};
-    const memory::Wavefronts its =
-        memory::wavefronts(access.lanes, access.kind == WarpAccess::Kind::load);
+    const memory::Wavefronts its = access.wavefronts();
     return {number(its.taken), number(its.fewest)};
   }
-  return {number(memory::sectors(access.lanes)),
+  return {number(access.sectors()),
           number((memory::distinct(access.lanes) * access.lanes.bytes + 31) / 32)};
 }
 

@@ -74,5 +74,6 @@ void steps_of_a_product();
 void sorts_and_graphs();
 void layouts();
 void counted_loops();
+void asynchronous_copies();
 
 }  // namespace fidelity

@@ -15,4 +15,5 @@ int main() {
   fidelity::sorts_and_graphs();
   fidelity::layouts();
   fidelity::counted_loops();
+  fidelity::asynchronous_copies();
 }

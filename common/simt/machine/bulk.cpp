@@ -67,7 +67,7 @@ void add_halves(std::vector<Combination>& all, const std::string& type) {
 }
 
 const std::vector<Combination>& combinations() {
-  static const std::vector<Combination> all = [] {
+  static const auto& all = *new std::vector<Combination>([] {
     using R32 = std::uint32_t;
     using R64 = std::uint64_t;
     std::vector<Combination> made;
@@ -89,7 +89,7 @@ const std::vector<Combination>& combinations() {
     add_halves<kF16>(made, "f16");
     add_halves<kBf16>(made, "bf16");
     return made;
-  }();
+  }());
   return all;
 }
 

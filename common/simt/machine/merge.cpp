@@ -17,7 +17,8 @@ using ptx::Space;
 constexpr std::int64_t kWidest = 16;  // bytes of one access of a lane
 
 bool writes_no_register(std::string_view opcode) {
-  static const std::set<std::string_view> all = {
+  // Never destroyed: a program that ends asks for modules that it has not used.
+  static const auto& all = *new std::set<std::string_view>{
       "st",           "red",    "bra",     "brx",       "ret",  "exit",     "bar",
       "barrier",      "membar", "fence",   "call",      "cp",   "prefetch", "prefetchu",
       "trap",         "brkpt",  "discard", "nanosleep", "sust", "pmevent",  "griddepcontrol",
@@ -367,8 +368,8 @@ class Products {
   }
   // Neither rounded by itself, as __fmul_rn() is, nor saturated.
   static bool may_be_fused(const Instruction& one, std::string_view opcode) {
-    static const std::set<std::string_view> types = {"f16",    "f16x2", "bf16",
-                                                     "bf16x2", "f32",   "f64"};
+    static const auto& types =
+        *new std::set<std::string_view>{"f16", "f16x2", "bf16", "bf16x2", "f32", "f64"};
     if (one.opcode != opcode || one.guard >= 0 || one.operands.size() != 3) return false;
     if (one.operands[0].kind != Operand::Kind::reg || !types.contains(one.modifiers.back())) {
       return false;
@@ -683,7 +684,7 @@ class Stretch {
 
 // Nothing is moved past these.
 bool is_fixed(const Instruction& one) {
-  static const std::set<std::string_view> all = {
+  static const auto& all = *new std::set<std::string_view>{
       "atom", "red", "bar",  "barrier", "call",     "membar", "fence",    "bra",
       "brx",  "ret", "exit", "cp",      "mbarrier", "wmma",   "ldmatrix", "stmatrix"};
   return all.contains(one.opcode);
@@ -698,7 +699,7 @@ bool may_be(const Instruction& one, std::string_view space) {
 
 // Divisions and roots that are a call in machine code.
 bool may_be_call(const Instruction& one) {
-  static const std::set<std::string_view> all = {"div", "rem", "sqrt", "rcp"};
+  static const auto& all = *new std::set<std::string_view>{"div", "rem", "sqrt", "rcp"};
   if (!all.contains(one.opcode)) return false;
   return one.has("rn") || one.has("rz") || one.has("rm") || one.has("rp") ||
          ptx::bytes_of(one.type()) == 8;

@@ -21,19 +21,20 @@ bool is_zero(const Step& step, Warp& warp, std::uint32_t slot, std::size_t lane)
 
 Flow flow_of(const ptx::Instruction& one) {
   // Of these a step names all that it reads, in `from`.
-  static const std::set<std::string_view> kComputing = {
+  // Never destroyed: a program that ends asks for modules that it has not used.
+  static const auto& kComputing = *new std::set<std::string_view>{
       "abs",   "add",   "bfe",  "bfi",   "bfind", "bmsk",  "brev", "clz",  "cnot",  "copysign",
       "cos",   "cvt",   "cvta", "div",   "dp2a",  "dp4a",  "ex2",  "fma",  "fns",   "isspacep",
       "ld",    "ldu",   "lg2",  "lop3",  "mad",   "mad24", "max",  "min",  "mov",   "mul",
       "mul24", "neg",   "not",  "or",    "popc",  "prmt",  "rcp",  "rem",  "rsqrt", "sad",
       "selp",  "set",   "setp", "shf",   "shl",   "shr",   "sin",  "slct", "sqrt",  "st",
       "sub",   "szext", "tanh", "testp", "xor"};
-  static const std::set<std::string_view> kUsing = {
+  static const auto& kUsing = *new std::set<std::string_view>{
       "activemask", "applypriority", "atom",           "bar",   "barrier", "createpolicy",
       "discard",    "fence",         "griddepcontrol", "match", "membar",  "nanosleep",
       "pmevent",    "prefetch",      "prefetchu",      "red",   "redux",   "shfl",
       "trap",       "vote"};
-  static const std::set<std::string_view> kJumping = {"bra", "brx", "exit", "ret"};
+  static const auto& kJumping = *new std::set<std::string_view>{"bra", "brx", "exit", "ret"};
   if (one.has("cc")) return Flow::unknown;  // the carry
   if (one.opcode == "and") return one.has("pred") ? Flow::conjoins : Flow::masks;
   if (kComputing.contains(one.opcode)) return Flow::computes;

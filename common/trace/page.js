@@ -674,6 +674,12 @@
         oninput: (event) => { this.row = clamp(Math.floor(Number(event.target.value)) || 0, 0, 4096); this.update(); } });
       const of = this.view.trace.warps[this.warp].requests.filter((one) => lineKey(one) === this.key && one.kind === request.kind &&
         one.lanes.every((run) => this.view.trace.arrays[run[2]] === array));
+      // What an asynchronous copy costs is not of its own lanes alone.
+      if (of.some((one) => wavefrontsOf(one, this.lanesOf(one, 0)) !== one.taken)) {
+        this.pad = 0;
+        this.whatIf.replaceChildren();
+        return;
+      }
       if (!this.hasRows && of.every((one) => one.taken === one.fewest)) {
         this.whatIf.replaceChildren();
         return;

@@ -9,8 +9,8 @@
 
 A row is a launch: its name, the checksum of what it wrote, and its counters. The first line of a file says where it was
 recorded. Its launches are those of its folder: this one, or async and products, whose launches only Hopper runs;
-those of products have no counters, only what they wrote. Exit status of compare and widths: 0 all equal, 1 some differ,
-2 wrong use, 77 no nvdisasm.
+those of products have no counters, only what they wrote. Exit status of compare and widths: 0 all equal, but for what
+known_differences.csv beside the file lists, 1 some differ, 2 wrong use, 77 no nvdisasm.
 """
 
 import csv
@@ -141,6 +141,15 @@ def counted_by_engine(simcc, launches_of):
             for (case, checksum), launch in zip(names, launches)]
 
 
+def known_differences(path):
+    """What known_differences.csv beside the file says: launch, counter, and what the engine counts."""
+    known = pathlib.Path(path).with_name("known_differences.csv")
+    if not known.exists():
+        return set()
+    rows = csv.reader(line for line in known.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    return {tuple(row) for row in rows}
+
+
 def compare(simcc, path):
     """Prints each launch that the engine counts otherwise than the file says. Returns the exit status, and the sums."""
     launches_of = Launches(path)
@@ -153,17 +162,21 @@ def compare(simcc, path):
     counted = counted_by_engine(simcc, launches_of)
     if [row[0] for row in expected] != [row[0] for row in counted]:
         sys.exit(f"fidelity: {path} has other launches: record it again")
-    equal = 0
+    known = known_differences(path)
+    equal, unexpected = 0, set()
     for want, got in zip(expected, counted):
-        differ = [f"{column} {w} on the GPU, {g} here"
-                  for column, w, g in zip(launches_of.columns[1:], want[1:], got[1:]) if w != str(g)]
-        if not differ:
-            equal += 1
-            continue
-        print(f"{want[0]}: {'; '.join(differ)}")
+        differ = {(want[0], column, str(g)): f"{column} {w} on the GPU, {g} here"
+                  for column, w, g in zip(launches_of.columns[1:], want[1:], got[1:]) if w != str(g)}
+        equal += not differ
+        unexpected |= set(differ) - known
+        known -= set(differ)
+        if differ:
+            print(f"{want[0]}: {'; '.join(differ.values())}")
+    for launch, column, _ in sorted(known):
+        print(f"{launch}: {column} is not as known_differences.csv says: correct or remove its line")
     print(f"{equal} of {len(counted)} launches equal in {len(launches_of.metrics)} counters and in what they wrote ({where})")
     sums = {"recorded": where, "launches": len(counted), "equal": equal, "counters": len(launches_of.metrics)}
-    return 0 if equal == len(counted) > 0 else 1, sums
+    return 0 if counted and not unexpected and not known else 1, sums
 
 
 def widths_of_ptx(simt, path):

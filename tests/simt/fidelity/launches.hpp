@@ -75,5 +75,8 @@ void sorts_and_graphs();
 void layouts();
 void counted_loops();
 void asynchronous_copies();
+void chains();
+void guarded_copies();
+void images();
 
 }  // namespace fidelity

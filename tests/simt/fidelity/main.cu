@@ -16,4 +16,7 @@ int main() {
   fidelity::layouts();
   fidelity::counted_loops();
   fidelity::asynchronous_copies();
+  fidelity::chains();
+  fidelity::guarded_copies();
+  fidelity::images();
 }

@@ -1,5 +1,6 @@
 // Launches of what the async proxy does: copies in bulk, of tiles, and wgmma. One kernel each, with what it wrote as a
 // checksum.
+#include <cooperative_groups.h>
 #include <cuda.h>
 #include <cuda_fp16.h>
 
@@ -221,6 +222,26 @@ __global__ void wide_product(const std::uint32_t* in, float* out, std::uint64_t 
   for (int i = 0; i < 32; ++i) out[threadIdx.x * 32 + i] = d[i];
 }
 
+// Bins lie in all blocks of a cluster: most atomics, and most of what is read, go to another block's shared memory.
+__global__ void __cluster_dims__(4, 1, 1) cluster_histogram(const float* in, int* bins, int n) {
+  __shared__ int mine[16];
+  const auto cluster = cooperative_groups::this_cluster();
+  if (threadIdx.x < 16) mine[threadIdx.x] = 0;
+  cluster.sync();
+  const int threads = cluster.num_threads();
+  for (int i = cluster.thread_rank(); i < n; i += threads) {
+    const int bin = (static_cast<int>(in[i]) * 5 + i % 5) & 63;
+    atomicAdd(cluster.map_shared_rank(&mine[bin % 16], bin / 16), 1);
+  }
+  cluster.sync();
+  if (threadIdx.x < 64) {
+    const int other = (cluster.block_rank() + threadIdx.x / 16) % 4;
+    bins[cluster.block_rank() * 64 + threadIdx.x] =
+        cluster.map_shared_rank(mine, other)[threadIdx.x % 16];
+  }
+  cluster.sync();
+}
+
 // Of a matrix along k at so many bytes, with blocks so far apart, in the mode of the descriptor.
 std::uint64_t described(unsigned at, unsigned leading, unsigned stride, unsigned mode) {
   return at >> 4 | std::uint64_t{leading >> 4} << 16 | std::uint64_t{stride >> 4} << 32 |
@@ -265,6 +286,9 @@ void async_copies() {
   tell("tile stored with swizzle", out);
   tile_store<<<1, 32>>>(map_of(out.data(), 32, 32, CU_TENSOR_MAP_SWIZZLE_NONE), 112, 50);
   tell("tile stored at the corner", out);
+  Array<int> bins(256);
+  cluster_histogram<<<4, 128>>>(in.data(), bins.data(), 1500);
+  tell("histogram of a cluster", bins);
 }
 
 void warpgroup_products() {

@@ -151,7 +151,7 @@ def known_differences(path):
 
 
 def compare(simcc, path):
-    """Prints each launch that the engine counts otherwise than the file says. Returns the exit status, and the sums."""
+    """Prints what the engine counts otherwise than the file says. Returns the exit status, and the sums."""
     launches_of = Launches(path)
     with open(path, newline="", encoding="utf-8") as file:
         where = file.readline().strip("# \n")
@@ -163,20 +163,20 @@ def compare(simcc, path):
     if [row[0] for row in expected] != [row[0] for row in counted]:
         sys.exit(f"fidelity: {path} has other launches: record it again")
     known = known_differences(path)
-    equal, unexpected = 0, set()
+    found = {}
     for want, got in zip(expected, counted):
-        differ = {(want[0], column, str(g)): f"{column} {w} on the GPU, {g} here"
-                  for column, w, g in zip(launches_of.columns[1:], want[1:], got[1:]) if w != str(g)}
-        equal += not differ
-        unexpected |= set(differ) - known
-        known -= set(differ)
-        if differ:
-            print(f"{want[0]}: {'; '.join(differ.values())}")
-    for launch, column, _ in sorted(known):
-        print(f"{launch}: {column} is not as known_differences.csv says: correct or remove its line")
+        for column, on_gpu, here in zip(launches_of.columns[1:], want[1:], got[1:]):
+            if on_gpu != str(here):
+                found[want[0], column, str(here)] = on_gpu
+    for difference, on_gpu in found.items():
+        launch, column, here = difference
+        print(f"{launch}: {column} {on_gpu} on the GPU, {here} here{' (known)' if difference in known else ''}")
+    for launch, column, here in sorted(known - found.keys()):
+        print(f"{launch}: {column} is not {here} here, as known_differences.csv says: correct or remove its line")
+    equal = len(counted) - len({launch for launch, _, _ in found})
     print(f"{equal} of {len(counted)} launches equal in {len(launches_of.metrics)} counters and in what they wrote ({where})")
     sums = {"recorded": where, "launches": len(counted), "equal": equal, "counters": len(launches_of.metrics)}
-    return 0 if counted and not unexpected and not known else 1, sums
+    return 0 if counted and found.keys() == known else 1, sums
 
 
 def widths_of_ptx(simt, path):

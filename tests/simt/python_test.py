@@ -87,7 +87,8 @@ __global__ void structures(Range* ranges, int n) {
 }
 __global__ void complex_numbers(float2* z) { z[threadIdx.x].y = 4; }
 __global__ void unknown() {
-  asm volatile("tensormap.replace.tile.rank.global.b1024.b32 [%0], 1;" ::"l"(0ull));
+  unsigned sum;
+  asm volatile("multimem.ld_reduce.weak.global.add.u32 %0, [%1];" : "=r"(sum) : "l"(0ull));
 }
 __global__ void maybe(float* a) { if (a != nullptr) a[0] = 1; }
 __global__ void dynamic(int* out) {
@@ -437,7 +438,7 @@ class WhatIsFound(Case):
             self.assertFalse(result.ok)
         self.assertIn("2000", self.module.talk[1, 2000]().error)
         unknown = self.module.unknown[1, 1]().error
-        self.assertIn("tensormap.replace.tile.rank.global.b1024.b32: this form is not known", unknown)
+        self.assertIn("multimem.ld_reduce.weak.global.add.u32: this form is not known", unknown)
 
 
 class BadKernels(Case):

@@ -1,7 +1,9 @@
-// The options of a subcommand.
+// The options of a subcommand. Of CLI11 what they need: the whole takes half as long again.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <cstdio>
 #include <string>
 #include <vector>

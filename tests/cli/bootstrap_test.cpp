@@ -12,11 +12,15 @@ using namespace halo;
 using namespace halo::test;
 namespace fs = std::filesystem;
 
-// Runs ./halo with a build folder that does not exist, unless the environment names another. It
-// never installs anything.
+// Runs ./halo with a build folder that does not exist, and without the compiler that whoever tests has chosen, unless the
+// environment names others. It never installs anything.
 Ended script(const std::vector<std::string>& args, const std::vector<std::string>& environment = {},
              const fs::path& where = "/") {
-  std::vector<std::string> command = {"env", "--chdir=" + where.string(), "HALO_INSTALL=no",
+  std::vector<std::string> command = {"env",
+                                      "-u",
+                                      "CXX",
+                                      "--chdir=" + where.string(),
+                                      "HALO_INSTALL=no",
                                       "HALO_BUILD=/proc/halo-build"};
   command.insert(command.end(), environment.begin(), environment.end());
   command.push_back(required_variable("HALO_ROOT") + "/halo");
@@ -169,8 +173,8 @@ TEST_CASE(
                  "echo 'echo \"I am $1\"' > common/cli/halo-exercise; /bin/chmod +x "
                  "common/cli/halo-exercise\n");
   const auto both = [&](const std::string& command) {
-    return run_program({"env", "HALO_BUILD=" + build.string(), "HALO_INSTALL=no", path, "sh", "-c",
-                        command, required_variable("HALO_ROOT") + "/halo"});
+    return run_program({"env", "-u", "CXX", "HALO_BUILD=" + build.string(), "HALO_INSTALL=no", path,
+                        "sh", "-c", command, required_variable("HALO_ROOT") + "/halo"});
   };
   std::ofstream(said).close();
   const Ended ended = both("exec 2>>'" + said.string() +
@@ -219,8 +223,8 @@ TEST_CASE(
     }
     const auto list = [&](const std::string& options) {
       const Ended ended =
-          run_program({"env", "-u", "HALO_BUILD", "HALO_INSTALL=no", "HALO_OPTIONS=" + options,
-                       path, (checkout / "halo").string(), "list"});
+          run_program({"env", "-u", "HALO_BUILD", "-u", "CXX", "HALO_INSTALL=no",
+                       "HALO_OPTIONS=" + options, path, (checkout / "halo").string(), "list"});
       CAPTURE(name, ended.err);
       CHECK(ended.out == "I am list\n");
       return lines_of(read_file(counted)).size();
@@ -323,8 +327,9 @@ TEST_CASE("the script works through a link and from any folder") {
   FakeBuild scratch;
   const fs::path link = scratch.path() / "linked";
   fs::create_symlink(required_variable("HALO_ROOT") + "/halo", link);
-  const Ended ended = run_program({"env", "--chdir=" + scratch.path().string(), "HALO_INSTALL=no",
-                                   "HALO_BUILD=/proc/halo-build", "./linked", "run"});
+  const Ended ended =
+      run_program({"env", "-u", "CXX", "--chdir=" + scratch.path().string(), "HALO_INSTALL=no",
+                   "HALO_BUILD=/proc/halo-build", "./linked", "run"});
   CHECK(ended.status == 2);
   CHECK_THAT(last_line(ended.err), contains("/proc/halo-build"));
 }
@@ -369,7 +374,7 @@ class WithPip {
             body);
   }
   Ended halo(const std::string& command) const {
-    return run_program({"env", "HALO_INSTALL=no",
+    return run_program({"env", "-u", "CXX", "HALO_INSTALL=no",
                         "HALO_BUILD=" + (scratch_.path() / "build").string(),
                         "XDG_CACHE_HOME=" + (scratch_.path() / "cache").string(), path_,
                         (checkout_ / "halo").string(), command});

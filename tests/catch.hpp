@@ -3,7 +3,7 @@
 // and what many tests ask (the message of a refusal).
 #pragma once
 
-#if __has_include(<catch2/catch_all.hpp>)
+#if HALO_CATCH2 >= 3
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -20,7 +20,7 @@
 
 namespace halo::test {
 
-#if __has_include(<catch2/catch_all.hpp>)
+#if HALO_CATCH2 >= 3
 using Catch::Approx;
 #else
 using ::Approx;
@@ -45,7 +45,7 @@ int run_cases(int argc, char** argv);
 std::uint32_t seed();
 
 /// A matcher for `CHECK_THAT(text, contains("part"))`.
-#if __has_include(<catch2/catch_all.hpp>)
+#if HALO_CATCH2 >= 3
 inline auto contains(const std::string& part) { return Catch::Matchers::ContainsSubstring(part); }
 #else
 inline auto contains(const std::string& part) { return Catch::Matchers::Contains(part); }

@@ -7,7 +7,7 @@
 #define CATCH_CONFIG_RUNNER
 #include "tests/catch.hpp"
 
-#if __has_include(<catch2/catch_all.hpp>)
+#if HALO_CATCH2 >= 3
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_case_info.hpp>
 #include <catch2/reporters/catch_reporter_event_listener.hpp>
@@ -46,7 +46,7 @@ struct Run {
 };
 Run run;
 
-#if __has_include(<catch2/catch_all.hpp>)
+#if HALO_CATCH2 >= 3
 using ListenerBase = Catch::EventListenerBase;
 #else
 using ListenerBase = Catch::TestEventListenerBase;
@@ -95,7 +95,7 @@ namespace halo::test {
 
 void skip(const std::string& reason) {
   run.skip_reason = reason.empty() ? "no reason given" : reason;
-#if __has_include(<catch2/catch_all.hpp>)
+#if HALO_CATCH2 >= 3
   SKIP(run.skip_reason);
 #else
   // Catch2 2 takes this as "the case ends here"; no assertion has failed, so it does not fail.

@@ -1,4 +1,4 @@
-// The only file that includes CLI11, and of that what it needs: the whole takes half as long again.
+// Of CLI11 what it needs: the whole takes half as long again.
 #include "common/report/command_line.hpp"
 
 #include <CLI/App.hpp>

@@ -148,8 +148,12 @@ void build_copy_async(Decoder& decoder, const ptx::Instruction& written) {
   step.bytes = static_cast<std::uint8_t>(bytes);
   step.has_values = false;
   if (one.has("cg")) {
-    const bool may_fill = one.operands.size() == 4 && one.operands[3].kind != Operand::Kind::number;
-    step.traffic = may_fill ? Traffic::past_cache_or_zeros : Traffic::past_cache;
+    const bool may_fill = one.operands.size() == 4;
+    const std::uint64_t is_read =
+        may_fill && one.operands[3].kind == Operand::Kind::number ? one.operands[3].bits : 0;
+    step.traffic = !may_fill || is_read == 16 ? Traffic::past_cache
+                   : is_read != 0             ? Traffic::past_cache_in_part
+                                              : Traffic::past_cache_or_zeros;
   }
 }
 void build_wait_group(Decoder& decoder, const ptx::Instruction& one) {

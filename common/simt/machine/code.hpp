@@ -41,7 +41,14 @@ enum class Window : std::uint8_t {
 
 /// How an access counts: as its space has it, as one that reaches other blocks (st.async), not (of an mbarrier, or joined
 /// with another), or as a copy past the first cache (memory::Copy).
-enum class Traffic : std::uint8_t { usual, sent, none, past_cache, past_cache_or_zeros };
+enum class Traffic : std::uint8_t {
+  usual,
+  sent,
+  none,
+  past_cache,
+  past_cache_in_part,
+  past_cache_or_zeros
+};
 
 /// How a step passes on what nobody has written (undefined.hpp).
 enum class Flow : std::uint8_t {

@@ -206,6 +206,7 @@ const Step* sleep(const Step* step, Warp& warp) {
 }  // namespace
 
 Execute end_of_lanes() { return &end; }
+Execute jump_to_label() { return &jump; }
 bool goes_to_label(Execute run) {
   return run == &jump || run == &branch || run == &next_round || run == &take_rounds ||
          run == &enter_loop<std::int32_t> || run == &enter_loop<std::uint32_t> ||

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "common/simt/machine/lanes.hpp"
+#include "common/simt/machine/layout.hpp"
 #include "common/simt/machine/merge.hpp"
 #include "common/simt/machine/services.hpp"
 
@@ -135,7 +136,13 @@ Step& Decoder::emit(Execute run) {
 }
 
 Step& Decoder::emit_jump(Execute run, std::int32_t label) {
-  frames_.back().jumps.emplace_back(code_->steps.size(), label);
+  const Frame& frame = frames_.back();
+  return emit_jump_to(run, frame.function->labels[static_cast<std::size_t>(label)]);
+}
+
+Step& Decoder::emit_jump_to(Execute run, std::int32_t place) {
+  Frame& frame = frames_.back();
+  frame.jumps.push_back({code_->steps.size(), frame.place, place});
   return emit(run);
 }
 
@@ -408,30 +415,39 @@ void Decoder::body(const ptx::Function& function) {
   const std::set<const ptx::Instruction*> unfenced = unfenced_products(function);
   const std::vector<UnrolledLoop> loops =
       module.is_debug ? std::vector<UnrolledLoop>{} : loops_unrolled_by_ptxas(function);
-  auto loop = loops.begin();
-  for (const ptx::Instruction& one : function.body) {
-    frames_.back().starts.push_back(code_->steps.size());
-    const std::ptrdiff_t place = &one - function.body.data();
-    if (loop != loops.end() && loop->head == place) enter_unrolled(*loop);
-    if (early.contains(&one)) {
-      emit(touches_product()).site = static_cast<std::int32_t>(code_->sites.size());
-    }
-    if (unfenced.contains(&one)) {
-      emit(lacks_fence()).site = static_cast<std::int32_t>(code_->sites.size());
-    }
-    const auto found = rewritten.find(&one);
-    if (found == rewritten.end()) {
-      instruction(one);
-    } else {
-      for (const ptx::Instruction& its : found->second) {
-        code_->rewritten.push_back(its);
-        instruction(code_->rewritten.back());
+  const auto size = static_cast<std::int32_t>(function.body.size());
+  frames_.back().starts.resize(function.body.size() + 1);
+  std::map<std::int32_t, std::size_t> meetings;  // steps that jumps go to instead of where they say
+  for (const Passage& passage :
+       module.is_debug ? std::vector<Passage>{{0, size, -1}} : layout(function)) {
+    for (std::int32_t place = passage.begin; place < passage.end; ++place) {
+      const ptx::Instruction& one = function.body[static_cast<std::size_t>(place)];
+      frames_.back().starts[static_cast<std::size_t>(place)] = code_->steps.size();
+      frames_.back().place = place;
+      const auto loop = std::find_if(loops.begin(), loops.end(), [&](const UnrolledLoop& its) {
+        return its.head <= place && place <= its.jump;
+      });
+      if (loop != loops.end() && loop->head == place) enter_unrolled(*loop);
+      if (early.contains(&one)) {
+        emit(touches_product()).site = static_cast<std::int32_t>(code_->sites.size());
       }
+      if (unfenced.contains(&one)) {
+        emit(lacks_fence()).site = static_cast<std::int32_t>(code_->sites.size());
+      }
+      const auto found = rewritten.find(&one);
+      if (found == rewritten.end()) {
+        instruction(one);
+      } else {
+        for (const ptx::Instruction& its : found->second) {
+          code_->rewritten.push_back(its);
+          instruction(code_->rewritten.back());
+        }
+      }
+      if (loop != loops.end() && loop->jump == place) end_unrolled(*loop);
     }
-    if (loop != loops.end() && loop->jump == place) {
-      end_unrolled(*loop);
-      ++loop;
-    }
+    for (const std::int32_t from : passage.comers) meetings[from] = code_->steps.size();
+    frames_.back().place = -1;
+    if (passage.goes_on >= 0) emit_jump_to(jump_to_label(), passage.goes_on).flow = Flow::jumps;
   }
   Frame& frame = frames_.back();
   if (frame.body >= 0) {
@@ -440,12 +456,14 @@ void Decoder::body(const ptx::Function& function) {
     its.slots = frame.slots;
     its.locals = frame.locals;
   }
-  frame.starts.push_back(code_->steps.size());
-  for (const auto& [step, label] : frame.jumps) {
-    const std::int32_t at = function.labels[static_cast<std::size_t>(label)];
+  frame.starts.back() = code_->steps.size();
+  for (const Frame::Jump& jump : frame.jumps) {
+    const auto met = meetings.find(jump.from);
     // As an index for now: the steps may still move.
-    code_->steps[step].offset =
-        static_cast<std::int64_t>(frame.starts[static_cast<std::size_t>(at)]);
+    code_->steps[jump.step].offset =
+        static_cast<std::int64_t>(met != meetings.end() && jump.to <= jump.from
+                                      ? met->second
+                                      : frame.starts[static_cast<std::size_t>(jump.to)]);
   }
 }
 

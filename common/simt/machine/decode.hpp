@@ -81,13 +81,20 @@ class Decoder {
     std::map<std::string_view, std::uint64_t>
         locals;                       // of .local and .param variables where they begin
     std::vector<std::size_t> starts;  // of each instruction its first step
-    std::vector<std::pair<std::size_t, std::int32_t>> jumps;  // steps, and their labels
-    std::vector<std::size_t> returns;                         // steps that go behind the call
-    std::size_t entry = 0;                                    // the step before an unrolled loop
-    std::int32_t body = -1;                                   // in Code::bodies
+    // Steps that jump, the instructions that they are of, and those that they go to.
+    struct Jump {
+      std::size_t step;
+      std::int32_t from, to;
+    };
+    std::vector<Jump> jumps;
+    std::int32_t place = -1;           // of the instruction that is decoded
+    std::vector<std::size_t> returns;  // steps that go behind the call
+    std::size_t entry = 0;             // the step before an unrolled loop
+    std::int32_t body = -1;            // in Code::bodies
   };
   static constexpr std::uint32_t kNone = kNoSlot;
 
+  Step& emit_jump_to(Execute run, std::int32_t place);
   void body(const ptx::Function& function);
   void instruction(const ptx::Instruction& instruction);
   void enter_unrolled(const UnrolledLoop& loop);

@@ -36,6 +36,8 @@ const Form* find_form(const ptx::Instruction& instruction);
 
 /// The step behind the last one: the lanes that come there have ended.
 Execute end_of_lanes();
+/// A jump for all lanes.
+Execute jump_to_label();
 /// A call by Code::calls[offset], the end of the function, and an address in its frame.
 Execute enter_called();
 Execute leave_called();

@@ -224,6 +224,7 @@ memory::Wavefronts WarpAccess::wavefronts() const {
 
 memory::Copy WarpAccess::way() const {
   return step->traffic == Traffic::past_cache            ? memory::Copy::past_cache
+         : step->traffic == Traffic::past_cache_in_part  ? memory::Copy::past_cache_in_part
          : step->traffic == Traffic::past_cache_or_zeros ? memory::Copy::past_cache_or_zeros
                                                          : memory::Copy::cached;
 }

@@ -233,7 +233,9 @@ Wavefronts copied_wavefronts(Copy way, const WarpAddresses& to,
     has_zeros |= has(to.mask, lane) && from[static_cast<std::size_t>(lane)] == kNowhere;
   }
   if (!has_zeros) result.conflicts = 0;
-  result.taken = way == Copy::past_cache ? passes_of_lines(to, from) : wavefronts(to, false).taken;
+  // What is read goes as always; zeros go as a store does, in passes of their own.
+  result.taken = (way != Copy::past_cache_or_zeros ? passes_of_lines(to, from) : 0) +
+                 (way != Copy::past_cache ? wavefronts(to, false).taken : 0);
   result.fewest = std::min(result.fewest, result.taken);
   return result;
 }

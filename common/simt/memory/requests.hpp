@@ -30,9 +30,9 @@ struct Wavefronts {
 };
 Wavefronts wavefronts(const WarpAddresses& access, bool is_load);
 
-/// Asynchronous copies to shared memory, by both sides: through the first cache (cp.async.ca), past it (.cg), or past it
-/// where a register says how much is read.
-enum class Copy : std::uint8_t { cached, past_cache, past_cache_or_zeros };
+/// Asynchronous copies to shared memory, by both sides: through the first cache (cp.async.ca), past it (.cg), past it with
+/// zeros behind what is read, or past it where a register says how much is read or nothing is.
+enum class Copy : std::uint8_t { cached, past_cache, past_cache_in_part, past_cache_or_zeros };
 /// Where a lane copies from that only fills in zeros.
 inline constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 int copied_sectors(Copy way, const WarpAddresses& from, std::span<const std::uint64_t> to);

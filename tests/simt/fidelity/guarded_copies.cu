@@ -114,6 +114,23 @@ __global__ void copy_parts(const float* in, float* out, int n) {
   for (int k = 0; k < 4; ++k) out[k * kThreads + t] = tile[k * kThreads + t];
 }
 
+// Lanes that a word names, behind a branch; kRead bytes of 16, and zeros.
+template <int kRead>
+__global__ void copy_part_of_named(const float* in, float* out, unsigned names) {
+  __shared__ __align__(16) float tile[128];
+  const int t = threadIdx.x;
+  for (int k = 0; k < 4; ++k) tile[k * 32 + t] = -1;
+  __syncwarp();
+  if ((names >> t & 1) != 0) {
+    __threadfence();  // else ptxas makes a predicate of the branch
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(&tile[t * 4]));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(in + t * 4),
+                 "n"(kRead));
+  }
+  wait_for_copies();
+  for (int k = 0; k < 4; ++k) out[k * 32 + t] = tile[k * 32 + t];
+}
+
 __global__ void copy_by_group(const float* in, float* out, int n) {
   __shared__ __align__(16) float tile[512];
   const auto block = cooperative_groups::this_thread_block();
@@ -152,6 +169,18 @@ void guarded_copies() {
   tell("copies ahead", out);
   copy_parts<<<1, kThreads>>>(in.data(), out.data(), 150);
   tell("copies of parts", out);
+  for (const unsigned names : {0xffffffffu, 0x7ffffffeu, 0xf0ccaa00u}) {
+    const auto run = [&](void (*kernel)(const float*, float*, unsigned), const char* bytes) {
+      kernel<<<1, 32>>>(in.data(), out.data(), names);
+      char name[64];
+      std::snprintf(name, sizeof name, "%s bytes copied by %08x", bytes, names);
+      tell(name, out);
+    };
+    run(copy_part_of_named<0>, "0");
+    run(copy_part_of_named<4>, "4");
+    run(copy_part_of_named<8>, "8");
+    run(copy_part_of_named<16>, "16");
+  }
   copy_by_group<<<1, kThreads>>>(in.data(), out.data(), 500);
   tell("copies by a group", out);
 }

@@ -78,5 +78,6 @@ void asynchronous_copies();
 void chains();
 void guarded_copies();
 void images();
+void loop_exits();
 
 }  // namespace fidelity

@@ -19,4 +19,5 @@ int main() {
   fidelity::chains();
   fidelity::guarded_copies();
   fidelity::images();
+  fidelity::loop_exits();
 }

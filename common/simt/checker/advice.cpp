@@ -184,6 +184,11 @@ const char* advice(Hazard hazard, Remedy remedy) {
         return "A pointer to a function must hold the address of a __device__ function, taken in "
                "device code.";
       }
+      if (remedy == Remedy::cluster) {
+        return "A GPU stops there with an illegal instruction. From bit 24 on an address holds the "
+               "rank of its block: leave it there in one's own, and reach others by pointers from "
+               "map_shared_rank() or by .shared::cluster.";
+      }
       if (remedy == Remedy::peer) {
         return "Open it before the launch: with the kernel's device chosen by cudaSetDevice, call "
                "cudaDeviceEnablePeerAccess() for the other; or copy it over by cudaMemcpyPeer.";

@@ -455,6 +455,10 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
        "stores to one block of the cluster, to arrive at a barrier of another", Remedy::arrival},
       {"foreign_wait", Hazard::invalid_address, "waits at a barrier of another block",
        Remedy::barrier_in_memory},
+      {"foreign_shared", Hazard::invalid_address,
+       "has an address of another block's shared memory for an instruction that reaches only its "
+       "own block's",
+       Remedy::cluster},
       {"stack_overflow", Hazard::stack_overflow, "calls deeper than its local memory reaches",
        Remedy::none},
       {"lacking_warp", Hazard::warp_deadlock,

@@ -206,7 +206,7 @@ Part first_part(Window named, Warp& warp, Addresses64& addresses, std::uint32_t 
   const auto at = [&](std::uint32_t lanes) -> std::uint64_t& {
     return addresses[static_cast<std::size_t>(std::countr_zero(lanes))];
   };
-  Part part{named, open, warp.block};
+  Part part{is_of_shared(named) ? Window::shared : named, open, warp.block};
   if (named == Window::generic) {
     part.window = window_of(at(open));
     const std::uint64_t begin = base_of(part.window);
@@ -218,53 +218,64 @@ Part first_part(Window named, Warp& warp, Addresses64& addresses, std::uint32_t 
       }
     }
   }
-  if (part.window != Window::shared || at(part.lanes) < kReservedShared) return part;
-  if (at(part.lanes) < kSharedStride) {
+  if (part.window != Window::shared) return part;
+  const Block& own = *warp.block;
+  const auto& blocks = own.cluster->blocks;
+  if (blocks.size() == 1 && at(part.lanes) < kReservedShared) return part;
+  const auto is_reserved = [&](std::uint64_t address) {
+    const std::uint64_t rank = address / kSharedStride;
+    return (rank == 0 || rank == own.rank) &&
+           address % kSharedStride - kReservedShared < own.reserved.size();
+  };
+  const std::uint64_t rank = at(part.lanes) / kSharedStride;
+  if (is_reserved(at(part.lanes))) {
     part.window = Window::reserved;
-    for (std::uint32_t rest = part.lanes; rest != 0; rest &= rest - 1) {
-      if (at(rest) >= kReservedShared && at(rest) < kSharedStride) continue;
-      part.lanes &= ~(rest & -rest);
-      if (named == Window::generic) at(rest) += kSharedWindow;
-    }
-    return part;
+  } else if (rank != own.rank) {
+    const bool is_there = rank < blocks.size() && at(part.lanes) % kSharedStride < kReservedShared;
+    part.owner = is_there ? blocks[rank].get() : nullptr;
+    part.is_foreign = is_there && named == Window::shared;
   }
-  // Shared memory of a block that its rank in the cluster names.
-  const std::uint64_t rank = at(part.lanes) / kSharedStride - 1;
   for (std::uint32_t rest = part.lanes; rest != 0; rest &= rest - 1) {
-    if (at(rest) / kSharedStride - 1 == rank) {
+    if (is_reserved(at(rest)) == (part.window == Window::reserved) &&
+        (part.window == Window::reserved || at(rest) / kSharedStride == rank)) {
       at(rest) %= kSharedStride;
     } else {
       part.lanes &= ~(rest & -rest);
       if (named == Window::generic) at(rest) += kSharedWindow;
     }
   }
-  const Cluster& cluster = *warp.block->cluster;
-  part.owner = rank < cluster.blocks.size() ? cluster.blocks[rank].get() : nullptr;
   return part;
 }
 
-bool describe_and_find(Warp& warp, WarpAccess& access, Addresses64& addresses, Window window,
+bool describe_and_find(Warp& warp, WarpAccess& access, Addresses64& addresses, const Part& part,
                        Places& places) {
   const bool is_aligned = describe(access.lanes, addresses);
-  if (access.block == nullptr) {
-    return fault(warp, access, std::countr_zero(access.lanes.mask), "out_of_bounds");
+  if (access.block == nullptr || part.is_foreign) {
+    return fault(warp, access, std::countr_zero(access.lanes.mask),
+                 part.is_foreign ? "foreign_shared" : "out_of_bounds");
   }
-  return find_places(warp, access, window, is_aligned, places);
+  return find_places(warp, access, part.window, is_aligned, places);
 }
 
 std::span<const std::byte> readable(Warp& warp, int lane, std::uint64_t address) {
   const Window window = window_of(address);
-  const std::uint64_t its = address - base_of(window);
-  const Piece piece = piece_at(warp, window, *warp.block, lane, its, false);
+  std::uint64_t its = address - base_of(window);
+  const Block* owner = warp.block;
+  if (window == Window::shared) {
+    const auto& blocks = warp.block->cluster->blocks;
+    if (its / kSharedStride >= blocks.size()) return {};
+    owner = blocks[its / kSharedStride].get();
+    its %= kSharedStride;
+  }
+  const Piece piece = piece_at(warp, window, *owner, lane, its, false);
   if (its < piece.begin || its >= piece.end) return {};
   return {piece.host + (its - piece.begin), static_cast<std::size_t>(piece.end - its)};
 }
 
 Window window_named(const Decoder& decoder, const ptx::Instruction& one, const Operand& address) {
   if (one.has("global")) return Window::global;
-  if (one.has("shared") || one.has("shared::cta") || one.has("shared::cluster")) {
-    return Window::shared;
-  }
+  if (one.has("shared") || one.has("shared::cta")) return Window::shared;
+  if (one.has("shared::cluster")) return Window::cluster;
   if (one.has("const")) return Window::constant;
   if (one.has("local")) return Window::local;
   if (!one.has("param")) return Window::generic;
@@ -331,12 +342,12 @@ template <class Address, bool is_load, bool is_named>
     other |= base[lane] ^ base[0];
     out_of_step |= base[lane] ^ static_cast<Address>(base[0] + lane * bytes);
   }
+  const Block& block = *warp.block;
+  std::uint64_t first = base[0] + static_cast<std::uint64_t>(step->offset);
   // Of shared memory addresses have 32 bits, in which a sum may have gone round.
-  const std::uint64_t kept = step->window == Window::shared ? 0xffff'ffff : ~std::uint64_t{0};
-  const std::uint64_t first = (base[0] + static_cast<std::uint64_t>(step->offset)) & kept;
+  if (step->window == Window::shared) first = (first - block.shared_begin()) & 0xffff'ffff;
   if ((other != 0 && out_of_step != 0) || (first & (bytes - 1)) != 0) return;
   const std::uint64_t beyond = first + (other == 0 ? bytes : bytes * kLanes);
-  const Block& block = *warp.block;
   switch (step->window) {
     case Window::shared:
       if (beyond > block.shared.size()) return;

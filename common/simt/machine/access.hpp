@@ -31,15 +31,19 @@ struct Places {
 struct Part {
   Window window;
   std::uint32_t lanes;
-  const Block* owner;  // of shared memory; null where the cluster has no such block
+  const Block* owner;       // of shared memory; null where the cluster has no such block
+  bool is_foreign = false;  // and the instruction reaches only its own block's
 };
 Part first_part(Window named, Warp& warp, Addresses64& addresses, std::uint32_t open);
 
 /// False, and told, if a lane may not touch what it names.
-bool describe_and_find(Warp& warp, WarpAccess& access, Addresses64& addresses, Window window,
+bool describe_and_find(Warp& warp, WarpAccess& access, Addresses64& addresses, const Part& part,
                        Places& places);
 
 WarpAccess::Space space_of(Window window);
+inline bool is_of_shared(Window window) {
+  return window == Window::shared || window == Window::cluster;
+}
 
 /// What a lane may read from this generic address on, to the end of the piece of memory that holds it.
 [[gnu::visibility("default")]] std::span<const std::byte> readable(Warp& warp, int lane,
@@ -80,7 +84,7 @@ bool access(const Step* step, Warp& warp, WarpAccess::Kind kind, Window named, i
                     copied};
     has_sent |= told.is_sent();
     Places places;
-    if (!describe_and_find(warp, told, its, part.window, places)) return false;
+    if (!describe_and_find(warp, told, its, part, places)) return false;
     const bool is_told = told.space != WarpAccess::Space::local || part.window == Window::local;
     if (is_told) warp.faulty |= warp.block->grid->observer->access(told);
     if (!warp.undefined->empty()) warp.begin_to_follow();
@@ -95,7 +99,7 @@ bool access(const Step* step, Warp& warp, WarpAccess::Kind kind, Window named, i
 template <class Address = std::uint64_t, class Move>
 const Step* access(const Step* step, Warp& warp, WarpAccess::Kind kind, int bytes, Move move) {
   Addresses64 addresses = addresses_of<Address>(warp, step->from[kAddress], step->offset);
-  if (step->window == Window::shared) {
+  if (is_of_shared(step->window)) {
     // These have 32 bits, in which a sum may have gone round.
     for (std::uint64_t& one : addresses) one &= 0xffff'ffff;
   }

@@ -24,18 +24,16 @@ void need_operands(const Decoder& decoder, const ptx::Instruction& one, std::siz
 
 // ---- Whose shared memory ----
 
-std::uint32_t rank_at(std::uint64_t address, const Warp& warp) {
-  const std::uint32_t at = static_cast<std::uint32_t>(address) / kSharedStride;
-  return at == 0 ? warp.block->rank : at - 1;
+std::uint32_t rank_at(std::uint64_t address) {
+  return static_cast<std::uint32_t>(address) / kSharedStride;
 }
 
 // False, and told as `what`, if lanes would have a block do for another what it can do only for itself.
 bool are_of(Warp& warp, const Step* step, const Addresses64& addresses, const char* what,
             const Addresses64* others = nullptr) {
   each_lane(warp.active, [&](std::size_t lane) {
-    const std::uint32_t wanted =
-        others == nullptr ? warp.block->rank : rank_at((*others)[lane], warp);
-    if (rank_at(addresses[lane], warp) != wanted) stop(step, warp, lane, what);
+    const std::uint32_t wanted = others == nullptr ? warp.block->rank : rank_at((*others)[lane]);
+    if (rank_at(addresses[lane]) != wanted) stop(step, warp, lane, what);
   });
   return warp.faulty == 0;
 }
@@ -170,7 +168,7 @@ template <class Change>
 const Step* change_barriers(const Step* step, Warp& warp, Change change,
                             WarpAccess::Kind kind = WarpAccess::Kind::atomic) {
   Addresses64 addresses = addresses_of(warp, step->from[kAddress], step->offset);
-  if (step->window == Window::shared) {
+  if (is_of_shared(step->window)) {
     for (std::uint64_t& one : addresses) one &= 0xffff'ffff;
   }
   const auto move = [&](const Places& places, const memory::WarpAddresses& lanes,
@@ -419,7 +417,7 @@ const Step* map_address(const Step* step, Warp& warp) {
   const std::uint32_t* const rank = warp.values<const std::uint32_t>(step->from[1]);
   T* const to = warp.values<T>(step->to);
   each_lane(warp.active, [&](std::size_t lane) {
-    to[lane] = static_cast<T>(from[lane] % kSharedStride + (T{rank[lane]} + 1) * kSharedStride +
+    to[lane] = static_cast<T>(from[lane] % kSharedStride + T{rank[lane]} * kSharedStride +
                               (sizeof(T) == 8 && step->keeps ? kSharedWindow : 0));
   });
   return step + 1;
@@ -443,7 +441,7 @@ template <class T>
 const Step* rank_of_address(const Step* step, Warp& warp) {
   const T* const from = warp.values<const T>(step->from[0]);
   each_lane(warp.active, [&](std::size_t lane) {
-    warp.values<std::uint32_t>(step->to)[lane] = rank_at(from[lane], warp);
+    warp.values<std::uint32_t>(step->to)[lane] = rank_at(from[lane]);
   });
   return step + 1;
 }

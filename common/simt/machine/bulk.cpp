@@ -272,10 +272,8 @@ class BulkRequest {
     const auto at = static_cast<std::uint32_t>(address(operand));
     const std::uint32_t rank = at / static_cast<std::uint32_t>(kSharedStride);
     const auto& blocks = warp_.block->cluster->blocks;
-    Block* const block = rank == 0               ? warp_.block
-                         : rank <= blocks.size() ? blocks[rank - 1].get()
-                                                 : nullptr;
-    return {block, at % static_cast<std::uint32_t>(kSharedStride)};
+    return {rank < blocks.size() ? blocks[rank].get() : nullptr,
+            at % static_cast<std::uint32_t>(kSharedStride)};
   }
   bool is_in_shared(const Block* block, std::uint32_t at, WarpAccess::Kind kind) {
     constexpr auto kShared = WarpAccess::Space::shared;
@@ -285,6 +283,11 @@ class BulkRequest {
     if (at + std::uint64_t{bytes_} <= size) return true;
     return fail(kShared, kind, std::max<std::uint64_t>(at, size / kBulkBytes * kBulkBytes),
                 "out_of_bounds");
+  }
+  // What it takes of shared memory is its own block's.
+  bool is_own(const SharedPlace& source) {
+    if (source.block != nullptr && source.block != warp_.block) return fail("foreign_shared");
+    return is_in_shared(source.block, source.at, WarpAccess::Kind::load);
   }
   // Where the engine finds so many bytes of global memory; null, and told, if they are not there.
   std::byte* in_global(std::uint64_t at, std::uint64_t bytes, WarpAccess::Kind kind) {
@@ -336,7 +339,7 @@ class BulkRequest {
                      its_.combine, its_.element_bytes, bytes_};
     if (its_.way == BulkCopy::Way::to_block) {
       const SharedPlace from = shared(its_.from);
-      if (!is_in_shared(warp_.block, from.at, kLoad)) return false;
+      if (!is_own(from)) return false;
       if (!tell(kShared, kLoad, from.at, from.at + std::uint64_t{bytes_}, warp_.block))
         return false;
       std::memcpy(load.data.data(), warp_.block->shared.data() + from.at, bytes_);
@@ -401,8 +404,9 @@ class BulkRequest {
     const auto combine = operation.empty() ? nullptr : combination_of(operation, map_.type);
     if (!operation.empty() && combine == nullptr) return fail("no_reduction");
     const auto store = combine != nullptr ? WarpAccess::Kind::atomic : WarpAccess::Kind::store;
-    const std::uint32_t from = shared(its_.from).at;
-    if (!is_in_shared(warp_.block, from, WarpAccess::Kind::load)) return false;
+    const SharedPlace source = shared(its_.from);
+    if (!is_own(source)) return false;
+    const std::uint32_t from = source.at;
     PendingStore pending{static_cast<std::uint8_t>(lane_),
                          warp_.bulk_group[lane_],
                          step_,
@@ -436,8 +440,9 @@ class BulkRequest {
   bool ask_to_global() {
     if (its_.rank != 0) return ask_to_store_tile();
     const auto store = its_.combine != nullptr ? WarpAccess::Kind::atomic : WarpAccess::Kind::store;
-    const std::uint32_t from = shared(its_.from).at;
-    if (!is_in_shared(warp_.block, from, WarpAccess::Kind::load)) return false;
+    const SharedPlace source = shared(its_.from);
+    if (!is_own(source)) return false;
+    const std::uint32_t from = source.at;
     const std::uint64_t to = address(its_.to);
     if (to % kBulkBytes != 0) return fail(WarpAccess::Space::global, store, to, "misaligned");
     PendingStore pending{static_cast<std::uint8_t>(lane_),

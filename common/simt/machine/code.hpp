@@ -32,7 +32,8 @@ enum class Scope : std::uint8_t { cta, cluster, gpu, sys };
 enum class Window : std::uint8_t {
   generic,
   global,
-  shared,
+  shared,   // of the block
+  cluster,  // of any block of its cluster (.shared::cluster)
   constant,
   local,
   parameter,
@@ -261,6 +262,8 @@ struct Code {
   std::deque<ptx::Instruction> rewritten;  // those of `sites` that the module does not have
   /// Registers as a warp has them when it begins: zero, but for the constants that instructions name.
   std::vector<std::byte> registers;
+  /// Those constants that are addresses of shared memory, with their bytes: a block adds where its own begins.
+  std::vector<std::pair<std::uint32_t, int>> shared_addresses;
   std::vector<Special> specials;
   /// Registers that the text reads before it writes them, and their bytes: zero when a warp begins.
   std::vector<std::pair<std::uint32_t, std::size_t>> undefined;

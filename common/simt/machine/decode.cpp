@@ -116,10 +116,11 @@ std::string_view Decoder::special_name(const Operand& operand) const {
   return one.type == Type::none ? std::string_view(one.name) : std::string_view();
 }
 
-std::uint32_t Decoder::constant(std::uint64_t bits, int bytes) {
-  const auto [found, is_new] = constants_.try_emplace({bits, bytes}, 0);
+std::uint32_t Decoder::constant(std::uint64_t bits, int bytes, bool is_in_shared) {
+  const auto [found, is_new] = constants_.try_emplace({bits, bytes, is_in_shared}, 0);
   if (is_new) {
     found->second = fresh(bytes);
+    if (is_in_shared) code_->shared_addresses.emplace_back(found->second, bytes);
     for (int lane = 0; lane < kLanes; ++lane) {
       std::memcpy(code_->registers.data() + found->second + lane * bytes, &bits,
                   static_cast<std::size_t>(bytes));
@@ -214,7 +215,9 @@ std::uint32_t Decoder::source(const Operand& operand, Type type) {
     }
     case Operand::Kind::symbol: {
       const std::uint64_t its = symbol(operand.name) + static_cast<std::uint64_t>(operand.offset);
-      if (!is_called() || !is_of_thread(operand.name)) return constant(its, bytes_of(type));
+      if (!is_called() || !is_of_thread(operand.name)) {
+        return constant(its, bytes_of(type), is_in_shared(operand.name));
+      }
       return converted(in_frame(its), Type::u64, type);
     }
     default:
@@ -291,7 +294,8 @@ Decoder::Address Decoder::address(const Operand& operand) {
   const std::uint64_t at = base.kind == Operand::Kind::sink ? 0 : symbol(base.name);
   const bool is_in_frame =
       is_called() && base.kind == Operand::Kind::symbol && is_of_thread(base.name);
-  return {is_in_frame ? in_frame(at) : constant(at, 8), operand.offset};
+  const bool is_shared = base.kind == Operand::Kind::symbol && is_in_shared(base.name);
+  return {is_in_frame ? in_frame(at) : constant(at, 8, is_shared), operand.offset};
 }
 
 std::uint64_t Decoder::local(const ptx::Variable& variable) {

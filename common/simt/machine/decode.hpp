@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "common/simt/machine/code.hpp"
@@ -32,7 +33,7 @@ class Decoder {
   /// The register itself, of an operand that is one.
   std::uint32_t slot_of(std::int32_t index, bool is_written = false);
   ptx::Type type_of(const ptx::Operand& operand) const;
-  std::uint32_t constant(std::uint64_t bits, int bytes);
+  std::uint32_t constant(std::uint64_t bits, int bytes, bool is_in_shared = false);
   std::uint32_t fresh(int bytes);
   /// The condition code, a predicate: of each lane the carry of its last instruction with .cc.
   std::uint32_t carry();
@@ -54,6 +55,9 @@ class Decoder {
   const std::vector<std::int32_t>& targets(std::string_view name) const;
   /// The address of a variable in its own space.
   std::uint64_t symbol(std::string_view name);
+  bool is_in_shared(std::string_view name) const {
+    return shared_.at.contains(name) && !is_of_thread(name);
+  }
   /// A variable that each thread has of its own.
   bool is_of_thread(std::string_view name) const { return frames_.back().locals.contains(name); }
 
@@ -115,7 +119,7 @@ class Decoder {
   std::unique_ptr<Code> code_ = std::make_unique<Code>();
   std::vector<Frame> frames_;
   ptx::SharedPlaces shared_;
-  std::map<std::pair<std::uint64_t, int>, std::uint32_t> constants_;
+  std::map<std::tuple<std::uint64_t, int, bool>, std::uint32_t> constants_;
   std::map<std::string, std::uint32_t, std::less<>> specials_;
   std::int32_t site_ = -1;
   std::uint32_t carry_ = kNone;

@@ -156,7 +156,7 @@ void add_stuck(Block& block, std::vector<Stuck>& stuck) {
 
 }  // namespace
 
-Block::Block(const Grid& its_grid) : grid(&its_grid) {
+Block::Block(const Grid& its_grid, unsigned its_rank) : grid(&its_grid), rank(its_rank) {
   const unsigned count = (threads() + kLanes - 1) / kLanes;
   const std::size_t bytes = grid->code->registers.size();
   warps.resize(count);
@@ -169,6 +169,14 @@ Block::Block(const Grid& its_grid) : grid(&its_grid) {
     warp.index = i;
     warp.registers = registers.data() + i * bytes;
     std::copy(grid->code->registers.begin(), grid->code->registers.end(), warp.registers);
+    for (const auto& [slot, address_bytes] : grid->code->shared_addresses) {
+      for (int lane = 0; lane < kLanes; ++lane) {
+        if (address_bytes == 8) warp.values<std::uint64_t>(slot)[lane] += shared_begin();
+        if (address_bytes == 4) {
+          warp.values<std::uint32_t>(slot)[lane] += static_cast<std::uint32_t>(shared_begin());
+        }
+      }
+    }
     for (const Special& one : grid->code->specials) {
       if (!is_of_thread(one.name)) continue;
       for (int lane = 0; lane < kLanes; ++lane) {
@@ -179,10 +187,9 @@ Block::Block(const Grid& its_grid) : grid(&its_grid) {
   }
 }
 
-void Block::begin(Cluster& its_cluster, Dim3 its_index, unsigned its_rank) {
+void Block::begin(Cluster& its_cluster, Dim3 its_index) {
   cluster = &its_cluster;
   index = its_index;
-  rank = its_rank;
   barriers = {};
   loads.clear();
   phases = 0;
@@ -275,7 +282,7 @@ std::uint64_t Block::state() const {
 
 Cluster::Cluster(const Grid& its_grid) : grid(&its_grid) {
   for (unsigned rank = 0; rank < grid->cluster.count(); ++rank) {
-    blocks.push_back(std::make_unique<Block>(its_grid));
+    blocks.push_back(std::make_unique<Block>(its_grid, rank));
   }
 }
 
@@ -285,7 +292,7 @@ void Cluster::begin(Dim3 first) {
   gives_up = false;
   for (unsigned rank = 0; rank < blocks.size(); ++rank) {
     const Dim3 in = thread_of(grid->cluster, rank);
-    blocks[rank]->begin(*this, Dim3{first.x + in.x, first.y + in.y, first.z + in.z}, rank);
+    blocks[rank]->begin(*this, Dim3{first.x + in.x, first.y + in.y, first.z + in.z});
     grid->observer->begin(*blocks[rank]);
   }
 }

@@ -112,8 +112,8 @@ class Observer {
   virtual std::uint32_t async_access(const AsyncAccess&) { return 0; }
   /// Lane `lane` may not touch what it names, and ends there. `what`: out_of_bounds or misaligned; of what is no access:
   /// stack_overflow, invalid_function, lacking_lane of a warp whose 32 lanes an instruction needs; and of what only the
-  /// lane's own block can be: foreign_copy, foreign_wait, or foreign_barrier where st.async's two addresses are of two
-  /// blocks.
+  /// lane's own block can be: foreign_copy, foreign_wait, foreign_shared of any other access, or foreign_barrier where
+  /// st.async's two addresses are of two blocks.
   virtual void fault(const WarpAccess& access, int lane, const std::string& what) = 0;
   /// All that a barrier of the block waits for have come, and none has gone on.
   virtual void barrier(const Block& block, std::uint32_t number) = 0;
@@ -199,11 +199,16 @@ struct PendingLoad {
   std::vector<std::uint32_t> chunks = {};
 };
 
+// The blocks of a cluster lie in the window of shared memory one behind the other, by their ranks.
+inline constexpr std::uint64_t kSharedStride = 1 << 24;
+// The system's part of it lies behind all that a block can have, and without a rank.
+inline constexpr std::uint64_t kReservedShared = 0xf0'0000;
+
 struct Block {
   Cluster* cluster = nullptr;
   const Grid* grid = nullptr;
   Dim3 index;
-  unsigned rank = 0;  // in the cluster
+  const unsigned rank;  // in the cluster
   std::vector<Warp> warps;
   std::vector<std::byte> registers;
   std::vector<std::byte> shared;
@@ -227,11 +232,13 @@ struct Block {
   std::vector<std::uint64_t> tallies;  // by Probes::tallies()
   std::uint64_t phases = 0;            // of mbarriers that its threads brought to an end
 
-  explicit Block(const Grid& grid);
+  Block(const Grid& grid, unsigned rank);
   /// Before its first step, whatever it was before.
-  void begin(Cluster& cluster, Dim3 index, unsigned rank);
+  void begin(Cluster& cluster, Dim3 index);
   unsigned threads() const;
   unsigned live() const;
+  /// Where its shared memory begins in the window of the cluster's.
+  std::uint64_t shared_begin() const { return rank * kSharedStride; }
   /// Of local memory: what the kernel has, and room for the frames of functions that it calls.
   [[gnu::visibility("default")]] std::size_t local_bytes() const;
   std::byte* own(const Warp& warp, int lane) {
@@ -285,10 +292,5 @@ std::vector<Stuck> run(const Grid& grid);
 
 /// The lane cannot do what it is at: it ends there. `what` as Observer::fault has it.
 const Step* stop(const Step* step, Warp& warp, std::size_t lane, const char* what);
-
-// The system's part of shared memory lies behind all that a block can have.
-inline constexpr std::uint64_t kReservedShared = 0xf0'0000;
-// Shared memory of another block of the cluster lies in the window of shared memory behind one's own.
-inline constexpr std::uint64_t kSharedStride = 1 << 24;
 
 }  // namespace simt::machine

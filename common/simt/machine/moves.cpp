@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/simt/machine/decode.hpp"
+#include "common/simt/machine/grid.hpp"
 #include "common/simt/machine/lanes.hpp"
 
 namespace simt::machine {
@@ -192,6 +193,17 @@ template <std::uint64_t begin>
 struct InWindow {
   bool operator()(std::uint64_t address) const { return address - begin < kWindowBytes; }
 };
+// isspacep.shared: only the block's own part of the window.
+const Step* is_in_own_shared(const Step* step, Warp& warp) {
+  const std::uint64_t begin = kSharedWindow + warp.block->shared_begin();
+  const std::uint64_t* const from = warp.values<const std::uint64_t>(step->from[0]);
+  std::uint32_t& to = warp.predicate(step->to);
+  each_lane(warp.active, [&](std::size_t lane) {
+    const bool is_own = from[lane] - begin < kSharedStride;
+    to = (to & ~(1u << lane)) | (is_own ? 1u : 0u) << lane;
+  });
+  return step + 1;
+}
 struct InGlobal {
   bool operator()(std::uint64_t address) const { return address < kConstantWindow; }
 };
@@ -213,7 +225,8 @@ void add_move_forms(std::vector<Form>& forms) {
     forms.push_back({.pattern = pattern, .to = Type::pred, .from = {Type::u64}, .run = run});
   };
   within("isspacep.global", &is_in_space<InGlobal>);
-  within("isspacep(.shared|.shared::cta|.shared::cluster)", &is_in_space<InWindow<kSharedWindow>>);
+  within("isspacep(.shared|.shared::cta)", &is_in_own_shared);
+  within("isspacep.shared::cluster", &is_in_space<InWindow<kSharedWindow>>);
   within("isspacep.local", &is_in_space<InWindow<kLocalWindow>>);
   within("isspacep(.param|.param::entry)", &is_in_space<InWindow<kParameterWindow>>);
   within("isspacep.const", &is_in_space<InWindow<kConstantWindow>>);

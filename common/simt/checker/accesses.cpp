@@ -37,6 +37,7 @@ std::uint32_t BlockCheck::access(const Access& access) {
       access.lanes.least < beyond_sources_ && access.lanes.beyond > least_source_;
   if (access.space == Space::global && access.act != Act::load && is_in_sources) unread(access);
   const Doing doing = doing_of(access, *this);
+  if (site.is_as_constant && checker_.launch_.looks_for_races) read_as_constant(doing);
   if (is_weak(access, site) || !checker_.launch_.hands_on) {
     lanes(doing, mask);
   } else {

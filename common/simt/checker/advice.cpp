@@ -146,6 +146,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
         case Remedy::constant:
           return "A GPU keeps constants for the whole launch, so what it reads may be what was "
                  "there before: write them in a launch of their own, or read a __device__ array.";
+        case Remedy::as_constant:
+          return "Such a load goes through a cache that keeps for the whole launch what it has "
+                 "read, so it may find what was there before: leave out __ldg() or __restrict__ "
+                 "there, or write in a launch of its own.";
         case Remedy::barrier_in_memory:
           return "Between mbarrier_init() and the first use by another thread put a "
                  "__syncthreads(), for other blocks fence_mbarrier_init() and a barrier of the "

@@ -62,6 +62,8 @@ struct Site {
       false;  // an exchange or compare-and-swap whose result is used, with no fence of its own
   /// Of a load and a store that change an element together, the load's place in Launch::sites; -1: of others.
   std::int32_t change = -1;
+  bool is_as_constant =
+      false;                 // a load through the cache for what a launch only reads (ld.global.nc)
   bool starts_copy = false;  // to shared memory, whose bytes come later
   /// st.async: its store is there when the barrier says so, not for its own thread before; its arrival at the barrier, an
   /// atomic, hands it on and takes nothing over.
@@ -233,6 +235,7 @@ class BlockCheck {
              unsigned down, WordShape shape);
   void scattered(const Doing& doing, std::uint32_t mask);
   void part_of_word(const Doing& doing, int lane);
+  void read_as_constant(const Doing& doing);
   bool at_barrier(const Doing& doing);
   void word_lanes(const Doing& doing, Cells& cells, Others* others, unsigned word, int lane,
                   WordShape shape);

@@ -542,6 +542,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       const Registers& registers = registers_of(function);
       site.strength = strength_of(*one);
       site.scope = scope_of(*one);
+      site.is_as_constant = one->opcode == "ld" && one->has("nc");
       site.starts_copy = starts_copy(*one);
       site.sends = sends(*one);
       site.is_barrier = one->opcode == "mbarrier" || (one->opcode == "cp" && one->has("mbarrier"));

@@ -78,6 +78,7 @@ enum class Remedy : std::uint8_t {
   bulk_source,        // what it takes is overwritten too early
   peer,               // memory of another device
   constant,           // a launch writes what it reads as one
+  as_constant,        // the same of global memory
   launch_over,        // a launch before it that lets the next one begin at its end only
 };
 

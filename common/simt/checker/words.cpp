@@ -223,6 +223,67 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   passing.values_differ = false;
 }
 
+// A load by which memory may still be what it was before the launch. Where nothing orders it after a store, it is a race
+// anyway.
+void BlockCheck::read_as_constant(const Doing& doing) {
+  const Access& access = doing.access;
+  const auto written_page = [&](std::uint64_t at) -> const Pages::Page* {
+    const Pages::Page* const page = checker_.pages_.at(at);
+    return page != nullptr && page->written_in == checker_.launch_number_ ? page : nullptr;
+  };
+  // What most lanes read lies in one page or two, where nobody writes.
+  if (access.lanes.beyond - access.lanes.least <= Pages::kBytes &&
+      written_page(access.lanes.least) == nullptr &&
+      written_page(access.lanes.beyond - 1) == nullptr) {
+    return;
+  }
+  std::vector<Exact> in_cell;
+  for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const std::uint64_t begin = doing.address(lane);
+    const std::uint64_t end = begin + static_cast<unsigned>(access.lanes.bytes);
+    for (std::uint64_t at = begin / 4 * 4; at < end; at += 4) {
+      const Pages::Page* const page = written_page(at);
+      if (page == nullptr) break;
+      const std::size_t place = (at - checker_.pages_.begin()) % Pages::kBytes / 4;
+      const std::size_t group = group_of(place);
+      const auto word = static_cast<unsigned>(place % kCellWords);
+      const Cells& cells = page->cells[group];
+      const std::vector<Exact>* all = &in_cell;
+      in_cell.clear();
+      if (cells.owner[word] == kept_mark(checker_.launch_number_)) {
+        all = &(*checker_.words_)[static_cast<std::size_t>(cells.write[word])].all;
+      } else if (cells.owner[word] >= 0) {
+        expand(cells, &page->others[group], word, false, in_cell);
+      }
+      const auto is_read = [&](const Exact& one) {
+        const std::uint64_t first = std::max(begin, at) - at, behind = std::min(end, at + 4) - at;
+        const unsigned bytes = (1u << behind) - (1u << first);
+        if (one.act == Act::load || (one.bytes & bytes) == 0) return false;
+        const Ordered order = ordered(one, doing.thread(lane));
+        return order == Ordered::yes || order == Ordered::without_acquire;
+      };
+      const auto its = std::find_if(all->begin(), all->end(), is_read);
+      if (its == all->end()) continue;
+      Finding finding;
+      finding.hazard = Hazard::race;
+      finding.site = access.site;
+      finding.other_site = its->site == kNoSite ? -1 : static_cast<std::int32_t>(its->site);
+      finding.array = checker_.name_of(access.space, at);
+      finding.what = "reads " + finding.array + " by __ldg() or through const __restrict__,";
+      finding.detail = "which this launch has written, by";
+      finding.party = {block_, doing.thread(lane)};
+      finding.other = party(*its);
+      finding.address = at;
+      finding.count = 1;
+      finding.remedy = Remedy::as_constant;
+      const std::lock_guard lock(checker_.mutex_);
+      checker_.findings_.add(std::move(finding));
+      break;
+    }
+  }
+}
+
 // Whether a cell holds as much: an access of the block, or a store and the read that comes after it.
 bool BlockCheck::fits_cell(const Word& word) const {
   const auto is_plain = [&](const Exact& one) {

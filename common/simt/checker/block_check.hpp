@@ -166,7 +166,7 @@ struct BlockCheck::Doing {
   Who who;
   std::uint32_t cell_site;
   bool is_shared;
-  bool is_narrow;  // an atomic that is none for other blocks
+  bool is_narrow;  // an atomic that is none for other blocks, or for others of another size
   bool reads, writes;
   Initialised& initialised;
   BlockCheck& memory;  // of shared memory: whose it is

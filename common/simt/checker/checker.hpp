@@ -58,6 +58,7 @@ struct Site {
   Reading reading = Reading::plain;
   bool uses_old = true;  // of an atomic: what was there matters, to the result or to who gets it
   bool returns = true;   // of an atomic: what was there is used
+  std::uint8_t atomic_bytes = 0;  // of an atomic: how large its value is; 0: of no one size
   bool may_lock =
       false;  // an exchange or compare-and-swap whose result is used, with no fence of its own
   /// Of a load and a store that change an element together, the load's place in Launch::sites; -1: of others.
@@ -113,6 +114,7 @@ struct Launch {
   std::span<const Site> sites;
   unsigned threads = 1;          // of a block
   std::size_t shared_bytes = 0;  // of a block
+  bool mixes_atomics = false;    // there are some of several sizes
   bool hands_on = false;         // there are fences, locks, flags: order may be by them
   bool is_async = false;         // wgmma or copies in bulk touch shared memory
   bool has_clusters = false;     // blocks reach each other's shared memory
@@ -250,6 +252,7 @@ class BlockCheck {
   bool is_strong(const Exact& one) const;
   bool is_sent(const Exact& one) const;
   bool is_of_barrier(const Exact& one) const;
+  bool differ_in_size(const Exact& a, const Exact& b) const;
   bool are_strong(const Exact& a, const Exact& b, bool is_shared) const;
   Ordered ordered_by_locks(const Exact& earlier, unsigned thread);
   bool is_plain_atomic(const Exact& one) const;

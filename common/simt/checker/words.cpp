@@ -117,6 +117,13 @@ bool BlockCheck::is_strong(const Exact& one) const {
   return one.act == Act::atomic || (site != nullptr && site->strength != Strength::weak);
 }
 
+bool BlockCheck::differ_in_size(const Exact& a, const Exact& b) const {
+  const Site *its = site_of(a), *other = site_of(b);
+  if (its == nullptr || other == nullptr) return false;
+  return a.act == Act::atomic && b.act == Act::atomic && its->atomic_bytes != 0 &&
+         other->atomic_bytes != 0 && its->atomic_bytes != other->atomic_bytes;
+}
+
 // Two strong accesses, each within the other's scope, do not race. In shared memory lanes of a warp with volatile
 // accesses alone do: there volatile arrays used to stand for __syncwarp.
 bool BlockCheck::are_strong(const Exact& a, const Exact& b, bool is_shared) const {
@@ -125,6 +132,7 @@ bool BlockCheck::are_strong(const Exact& a, const Exact& b, bool is_shared) cons
   if (is_of_barrier(a) && is_of_barrier(b) && a.act != Act::store && b.act != Act::store) {
     return true;
   }
+  if (checker_.launch_.mixes_atomics && differ_in_size(a, b)) return false;
   const Site *its = site_of(a), *other = site_of(b);
   const bool same_block = a.block == b.block;
   for (const Site* one : {its, other}) {
@@ -434,7 +442,9 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   // Thousands of lanes may poll one lock: what each does again there is nothing to any other.
   const bool is_plain = !(is_shared && checker_.launch_.has_clusters) &&
                         !checker_.launch_.by_barriers && is_plain_atomic(now);
-  if (word.is_of_atomics && is_plain && word.all.size() < 2 * word.tidy) {
+  const bool mixes = checker_.launch_.mixes_atomics;
+  const bool are_alike = !mixes || word.all.empty() || !differ_in_size(word.all.back(), now);
+  if (word.is_of_atomics && is_plain && are_alike && word.all.size() < 2 * word.tidy) {
     word.all.push_back(now);
     ++words.accesses;
     return;
@@ -609,7 +619,9 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     if (is_of_barrier(first) || is_of_barrier(second)) {
       finding.remedy = Remedy::barrier_in_memory;
     }
-    if (remedy == Remedy::scope || remedy == Remedy::guard) finding.remedy = remedy;
+    if (remedy == Remedy::scope || remedy == Remedy::size || remedy == Remedy::guard) {
+      finding.remedy = remedy;
+    }
     checker_.findings_.add(std::move(finding));
   };
   const auto write_read = [&](const Exact& write, const Exact& read) {
@@ -661,7 +673,11 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     case Act::atomic:
       if (load != nullptr) atomic_read(now, *load);
       if (store != nullptr) atomic_write(now, *store);
-      if (update != nullptr) {
+      if (update != nullptr && differ_in_size(*update, now)) {
+        tell(Hazard::race, *update, now, "updates atomically ",
+             "is also updated, by an atomic of another size, by",
+             "is also updated, by an atomic of another size, by", Remedy::size);
+      } else if (update != nullptr) {
         tell(Hazard::race, *update, now, "updates atomically ", "is also updated by",
              "is also updated, by an atomic with the scope of a block, by", Remedy::scope);
       }
@@ -729,8 +745,9 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   }
   words.accesses += word.all.size() - had;
   word.is_of_atomics =
-      is_plain && std::all_of(word.all.begin(), word.all.end(),
-                              [&](const Exact& one) { return is_plain_atomic(one); });
+      is_plain && std::all_of(word.all.begin(), word.all.end(), [&](const Exact& one) {
+        return is_plain_atomic(one) && !(mixes && differ_in_size(one, now));
+      });
   word.tidy = word.all.size();
 }
 

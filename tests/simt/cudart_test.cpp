@@ -215,6 +215,25 @@ TEST_CASE("kernels launch kernels, which run when they have ended", "[simt]") {
   CHECK(outcome.status == 0);
 }
 
+TEST_CASE("what a kernel does after it has launched another races with that", "[simt]") {
+  const Workbench bench;
+  bench.build("beside_children.cu", "-rdc=true");
+  const Outcome right = bench.run("./program");
+  CHECK(right.err.empty());
+  CHECK(right.status == 0);
+  const auto at = [](const char* marker) {
+    return "beside_children.cu:" + std::to_string(line_of("beside_children.cu", marker));
+  };
+  const Outcome writes = bench.run("./program writes");
+  CHECK_THAT(writes.err, contains(at("READS") + ": error: race of values in child"));
+  CHECK_THAT(writes.err, contains(at("AFTER child") + " after it has launched this kernel"));
+  CHECK(writes.status == 3);
+  const Outcome reads = bench.run("./program reads");
+  CHECK_THAT(reads.err, contains(at("WRITES") + ": error: race of out in grandchild"));
+  CHECK_THAT(reads.err, contains(at("AFTER grandchild") + " after it has launched this kernel"));
+  CHECK(reads.status == 3);
+}
+
 TEST_CASE("several devices have memory, variables and streams of their own", "[simt]") {
   const Workbench bench;
   bench.build("devices.cu");

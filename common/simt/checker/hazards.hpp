@@ -80,6 +80,7 @@ enum class Remedy : std::uint8_t {
   peer,               // memory of another device
   constant,           // a launch writes what it reads as one
   as_constant,        // the same of global memory
+  beside_parent,      // of a kernel and one that it launches
   launch_over,        // a launch before it that lets the next one begin at its end only
 };
 

@@ -377,10 +377,9 @@ std::vector<const ptx::Module*> modules_in_ptx() {
   return all;
 }
 
-}  // namespace
-
 // What goes wrong spoils the device.
-void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters) {
+void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters,
+         const std::vector<Watch::Parent>& parents) {
   if (is_recording()) return note_launch(kernel, what, number_of(what.stream), parameters);
   std::optional<Nudged> nudged(std::in_place);
   const machine::Code& code = kernel.code();
@@ -413,7 +412,7 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   if (kernel.probes() != nullptr) kernel.probes()->look(grid.probes != nullptr);
   const bool traces = checks != 0 && wants_trace(kernel.name);
   grid.images = &images();
-  const bool is_followed = traces || debugger != nullptr;
+  const bool is_followed = traces || debugger != nullptr || !parents.empty();
   if (const std::size_t workers =
           is_followed ? 0 : workers_for(kernel, grid, operation.remembers());
       workers > 0) {
@@ -426,6 +425,7 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   } else {
     watch = std::make_unique<Watch>(kernel, grid, checks, operation);
   }
+  if ((checks & kCheckRaces) != 0) watch->runs_beside(parents);
   grid.observer = watch.get();
   KernelServices services(*watch, kernel);
   grid.services = &services;
@@ -449,12 +449,15 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
     if (child.copy) {
       child.copy();
     } else {
-      run(*child.kernel, child.what, child.parameters);
+      // One on cudaStreamTailLaunch comes after all that the kernel does.
+      std::vector<Watch::Parent> beside = parents;
+      if (!child.is_last && watch->has_gone_on()) {
+        beside.push_back({watch.get(), child.launches});
+      }
+      run(*child.kernel, child.what, child.parameters, beside);
     }
   }
 }
-
-namespace {
 
 cudaError_t prepare(const void* function, const Launching& what, Work& work, NodeParameters& kept) {
   Kernel* const kernel = find_kernel(function);
@@ -475,6 +478,10 @@ cudaError_t prepare(const void* function, const Launching& what, Work& work, Nod
 }
 
 }  // namespace
+
+void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters) {
+  run(kernel, what, parameters, {});
+}
 
 cudaError_t launch(const void* function, const Launching& what) {
   const std::lock_guard lock(turn());

@@ -200,6 +200,7 @@ std::uint64_t KernelServices::launch(const LaneCall& call) {
   std::memcpy(child.parameters.data(), reach(call.arguments[0]), child.parameters.size());
   release(call.arguments[0]);
   child.is_last = call.arguments[1] == kTailLaunch;
+  if (!child.is_last) child.launches = watch_.launches();
   children_.push_back(std::move(child));
   return cudaSuccess;
 }

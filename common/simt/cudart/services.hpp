@@ -3,6 +3,7 @@
 
 #include <driver_types.h>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,7 +24,8 @@ struct ChildLaunch {
   Kernel* kernel = nullptr;
   Launching what;
   std::vector<std::byte> parameters;
-  bool is_last = false;  // on the stream cudaStreamTailLaunch
+  bool is_last = false;        // on the stream cudaStreamTailLaunch
+  std::uint32_t launches = 0;  // that its kernel had made then, this one too
 };
 
 class KernelServices : public machine::Services {

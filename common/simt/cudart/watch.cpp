@@ -44,6 +44,23 @@ const char* verb(WarpAccess::Kind kind) {
                                            : "updates";
 }
 
+bool is_strong(const WarpAccess& access) {
+  return access.kind == WarpAccess::Kind::atomic || access.step->order != machine::Order::weak;
+}
+
+// Calls visit(lane, word, bytes) for each word that a lane touches, with a bit for each of its bytes.
+template <class Visit>
+void for_each_word(const WarpAccess& access, Visit visit) {
+  machine::each_lane(access.lanes.mask, [&](std::size_t lane) {
+    const std::uint64_t begin = access.lanes.address[lane];
+    const std::uint64_t end = begin + static_cast<unsigned>(access.lanes.bytes);
+    for (std::uint64_t at = begin / 4 * 4; at < end; at += 4) {
+      const std::uint64_t first = std::max(begin, at) - at, behind = std::min(end, at + 4) - at;
+      visit(lane, at / 4, static_cast<std::uint8_t>((1u << behind) - (1u << first)));
+    }
+  });
+}
+
 timeline::Touch touch_of(WarpAccess::Kind kind) {
   return kind == WarpAccess::Kind::load    ? timeline::Touch::reads
          : kind == WarpAccess::Kind::store ? timeline::Touch::writes
@@ -214,6 +231,10 @@ std::uint32_t Watch::access(const WarpAccess& access) {
       access.lanes.least - constants_ < grid_.constants.size()) {
     of_constants(access);
   }
+  if (access.space == WarpAccess::Space::global) {
+    if (launches_ != 0) after_launch(access);
+    if (!parents_.empty()) beside_parents(access);
+  }
   if (counts_ && access.step->joined_bytes != 0) {
     count(machine::JoinedAccess(access).told);
   } else if (counts_) {
@@ -288,6 +309,50 @@ void Watch::of_constants(const WarpAccess& access) {
               std::string(verb(access.kind)) + " " + name +
                   ", a __constant__ variable that this kernel reads",
               Remedy::constant);
+}
+
+// What comes after a launch in the order in which all is done here comes before it in no other.
+void Watch::after_launch(const WarpAccess& access) {
+  const bool is_load = access.kind == WarpAccess::Kind::load;
+  for_each_word(access, [&](std::size_t, std::uint64_t word, std::uint8_t bytes) {
+    AfterLaunch& its = after_launch_[word][is_load ? 0 : 1];
+    const auto all = static_cast<std::uint8_t>(its.bytes | bytes);
+    its = {launches_, access.step->site, all, is_strong(access)};
+  });
+}
+
+void Watch::beside_parents(const WarpAccess& access) {
+  const bool is_load = access.kind == WarpAccess::Kind::load;
+  for_each_word(access, [&](std::size_t lane, std::uint64_t word, std::uint8_t bytes) {
+    for (const Parent& parent : parents_) {
+      const auto found = parent.watch->after_launch_.find(word);
+      if (found == parent.watch->after_launch_.end()) continue;
+      const auto conflicts = [&](const AfterLaunch& its) {
+        return its.launches >= parent.launches && (its.bytes & bytes) != 0 &&
+               !(its.is_strong && is_strong(access));
+      };
+      const auto& [read, written] = found->second;
+      const bool is_written = conflicts(written);
+      if (!is_written && (is_load || !conflicts(read))) continue;
+      const auto [known, is_new] =
+          faults_.try_emplace({access.step->site, "beside_parent"}, findings_.size());
+      if (!is_new) {
+        ++findings_[known->second].count;
+        return;
+      }
+      const Block* const block = block_at(word * 4);
+      const std::string name = block == nullptr ? "memory" : block->name();
+      const DeviceLine there = parent.watch->line_at((is_written ? written : read).site);
+      const std::string place =
+          there.line == 0 ? "" : " at " + there.file + ":" + std::to_string(there.line);
+      add_finding(Hazard::race, access.step->site, *access.warp, static_cast<int>(lane), name,
+                  std::string(verb(access.kind)) + " " + name + ", which " +
+                      short_name(parent.watch->kernel_.name) + (is_written ? " writes" : " reads") +
+                      place + " after it has launched this kernel",
+                  Remedy::beside_parent, {}, there);
+      return;
+    }
+  });
 }
 
 // For the order among streams.
@@ -517,7 +582,7 @@ std::array<unsigned, 3> Watch::thread_of(const machine::Warp& warp, int lane) co
 
 void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
                         const std::string& array, const std::string& what, Remedy remedy,
-                        const HostLine& launched) {
+                        const HostLine& launched, const DeviceLine& other) {
   const DeviceLine line = line_at(site);
   Finding f;
   f.kind = hazard_name(hazard);
@@ -529,6 +594,8 @@ void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& w
   f.thread = thread_of(warp, lane);
   f.array = array;
   f.count = 1;
+  f.other_file = other.file;
+  f.other_line = other.line;
   f.message = "thread " + coordinates(f.thread) + " of block " + coordinates(f.block) + " " + what +
               ". " + advice(hazard, remedy);
   if (const std::string place = place_words(launched, f.file); !place.empty()) {

@@ -3,6 +3,7 @@
 
 #include <driver_types.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -35,6 +36,17 @@ class Watch : public machine::Observer {
   Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks, timeline::Operation& operation,
         std::optional<std::size_t> worker = std::nullopt);
   ~Watch() override;
+
+  /// Its kernel launches another, which runs beside it. Returns how many it has launched now.
+  std::uint32_t launches() { return ++launches_; }
+  /// A kernel that launched this one, or one that this one comes from, and how many it had launched then.
+  struct Parent {
+    const Watch* watch;
+    std::uint32_t launches;
+  };
+  void runs_beside(std::vector<Parent> parents) { parents_ = std::move(parents); }
+  /// Its kernel has touched memory after a launch.
+  bool has_gone_on() const { return !after_launch_.empty(); }
 
   /// What is wrong is told when it happens, too.
   void tell(std::function<void(const Finding&)> to);
@@ -91,10 +103,12 @@ class Watch : public machine::Observer {
   void add(Finding finding);
   void add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
                    const std::string& array, const std::string& what, Remedy remedy = Remedy::none,
-                   const HostLine& launched = {});
+                   const HostLine& launched = {}, const DeviceLine& other = {});
   bool is_early(const machine::Warp& warp, std::uint32_t lanes) const;
   std::uint32_t of_closed_devices(const machine::WarpAccess& access);
   void of_constants(const machine::WarpAccess& access);
+  void after_launch(const machine::WarpAccess& access);
+  void beside_parents(const machine::WarpAccess& access);
   void all_have_waited(const machine::Block& block);
   void count(const machine::WarpAccess& access);
   void count(const machine::AsyncAccess& access);
@@ -126,6 +140,16 @@ class Watch : public machine::Observer {
   std::vector<Finding> findings_;
   std::function<void(const Finding&)> tell_;
   PrintLog printed_;
+  // An access after a launch by the kernel, the last to a word.
+  struct AfterLaunch {
+    std::uint32_t launches = 0;  // that there had been; 0: there is none
+    std::int32_t site = -1;
+    std::uint8_t bytes = 0;  // of the word, a bit each, of all of them
+    bool is_strong = false;
+  };
+  std::unordered_map<std::uint64_t, std::array<AfterLaunch, 2>> after_launch_;  // loads, others
+  std::uint32_t launches_ = 0;
+  std::vector<Parent> parents_;
   std::map<std::pair<std::int32_t, std::string>, std::size_t> faults_;  // which finding tells them
   cudaError_t error_ = cudaSuccess;
 };

@@ -1,0 +1,53 @@
+// What a kernel does after it has launched others runs beside them; what it did before, and what waits for its end, do not.
+__global__ void child(int* in, int* out, int* count) {
+  *out = *in;  // READS
+  atomicAdd(count, 1);
+}
+__global__ void grandchild(int* out) {
+  *out = 1;  // WRITES
+}
+__global__ void launches_one(int* out) { grandchild<<<1, 1>>>(out); }
+__global__ void last(int* in, int* out) { *out += *in; }
+
+__global__ void right(int* values, int* out, int* count) {
+  values[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  child<<<1, 1>>>(values + 1, out, count);
+  values[0] = 2;
+  atomicAdd(count, 1);
+  last<<<1, 1, 0, cudaStreamTailLaunch>>>(values, out);
+}
+__global__ void writes_what_it_reads(int* values, int* out, int* count) {
+  child<<<1, 1>>>(values, out, count);
+  values[0] = 3;  // AFTER child
+}
+__global__ void reads_what_it_writes(int* values, int* out) {
+  launches_one<<<1, 1>>>(out);
+  values[0] = *out;  // AFTER grandchild
+}
+// The first of its launches, not the second, runs beside what it does between.
+__global__ void between(int* values, int* out, int* count) {
+  launches_one<<<1, 1>>>(out);
+  values[0] = 4;
+  child<<<1, 1>>>(values, out + 1, count);
+}
+
+int main(int argc, char** argv) {
+  int *values, *out, *count;
+  cudaMalloc(&values, 32 * sizeof(int));
+  cudaMalloc(&out, 2 * sizeof(int));
+  cudaMalloc(&count, sizeof(int));
+  cudaMemset(values, 0, 32 * sizeof(int));
+  cudaMemset(out, 0, 2 * sizeof(int));
+  cudaMemset(count, 0, sizeof(int));
+  if (argc == 1) {
+    right<<<1, 32>>>(values, out, count);
+    between<<<1, 1>>>(values, out, count);
+  } else if (argv[1][0] == 'w') {
+    writes_what_it_reads<<<1, 1>>>(values, out, count);
+  } else {
+    reads_what_it_writes<<<1, 1>>>(values, out);
+  }
+  return cudaDeviceSynchronize() != cudaSuccess;
+}

@@ -486,9 +486,9 @@ void Watch::count_dshared(const WarpAccess& access, Counters& c) {
 void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
   const bool is_misaligned = what == "misaligned";
   const bool is_over = error_ != cudaSuccess;
-  error_ = is_misaligned           ? cudaErrorMisalignedAddress
-           : what == "tile_column" ? cudaErrorIllegalInstruction
-                                   : cudaErrorIllegalAddress;
+  error_ = is_misaligned                                       ? cudaErrorMisalignedAddress
+           : what == "tile_column" || what == "foreign_shared" ? cudaErrorIllegalInstruction
+                                                               : cudaErrorIllegalAddress;
   if (!is_misaligned && check_ && check_->fault(access, lane)) return;
   // It was stopped before, which is told.
   if (what.starts_with("lacking_") && is_over) return;

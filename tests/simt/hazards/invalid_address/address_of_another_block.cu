@@ -19,5 +19,5 @@ int main() {
   int* out;
   cudaMalloc(&out, 64 * sizeof(int));
   pass<<<2, 32>>>(out);
-  return cudaDeviceSynchronize() != cudaErrorLaunchFailure;
+  return cudaDeviceSynchronize() != cudaErrorIllegalInstruction;
 }

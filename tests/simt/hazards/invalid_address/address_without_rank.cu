@@ -13,5 +13,5 @@ int main() {
   int* out;
   cudaMalloc(&out, 64 * sizeof(int));
   fill<<<2, 32>>>(out);
-  return cudaDeviceSynchronize() != cudaErrorLaunchFailure;
+  return cudaDeviceSynchronize() != cudaErrorIllegalInstruction;
 }

@@ -1,5 +1,6 @@
 // Calls of functions that do not stand in place of their call. Every lane has its own activations, so lanes of one group
 // may come from different calls and return to different places.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -9,7 +10,12 @@
 namespace simt::machine {
 namespace {
 
-// A lane's part of registers: saved when a function is entered, as it may be active already.
+bool is_active(const std::vector<Warp::Activation>& calls, std::int32_t callee) {
+  return std::any_of(calls.rbegin(), calls.rend(),
+                     [&](const Warp::Activation& its) { return its.callee == callee; });
+}
+
+// A lane's part of registers: saved when a function is entered that is active already.
 std::vector<std::byte> save(Warp& warp, std::size_t lane, const CalledFunction& function) {
   std::vector<std::byte> saved;
   for (const auto& [slot, bytes] : function.registers) {
@@ -78,8 +84,10 @@ const Step* enter(const Step* step, Warp& warp) {
       for (const CallPlan::Copy& copy : plan.arguments) {
         std::memcpy(own + frame + copy.to, own + before + copy.from, copy.bytes);
       }
-      warp.activations[lane].push_back(
-          {step + 1, number, callee, before, save(warp, lane, function)});
+      std::vector<Warp::Activation>& calls = warp.activations[lane];
+      const bool is_again = is_active(calls, callee);
+      calls.push_back({step + 1, number, callee, before, {}});
+      if (is_again) calls.back().registers = save(warp, lane, function);
       warp.frames[lane] = frame;
       ++warp.depths[lane];
     }
@@ -91,6 +99,7 @@ const Step* enter(const Step* step, Warp& warp) {
 const Step* leave(const Step*, Warp& warp) {
   Block& block = *warp.block;
   const Code& code = *block.grid->code;
+  const std::size_t others = warp.others.size();
   for (std::uint32_t open = warp.active; open != 0; open &= open - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(open));
     const Warp::Activation its = std::move(warp.activations[lane].back());
@@ -101,9 +110,15 @@ const Step* leave(const Step*, Warp& warp) {
     for (const CallPlan::Copy& copy : plan.results) {
       std::memcpy(own + its.frame + copy.to, own + warp.frames[lane] + copy.from, copy.bytes);
     }
-    restore(warp, lane, code.called[static_cast<std::size_t>(its.callee)], its.registers);
+    if (!its.registers.empty()) {
+      restore(warp, lane, code.called[static_cast<std::size_t>(its.callee)], its.registers);
+    }
     warp.frames[lane] = its.frame;
-    warp.others.push_back({its.back, 1u << lane});
+    if (warp.others.size() > others && warp.others.back().at == its.back) {
+      warp.others.back().lanes |= 1u << lane;
+    } else {
+      warp.others.push_back({its.back, 1u << lane});
+    }
   }
   return warp.choose();
 }

@@ -106,7 +106,7 @@ struct Warp {
     std::size_t plan;     // in Code::calls
     std::int32_t callee;  // in Code::called
     std::uint32_t frame;
-    std::vector<std::byte> registers;  // the lane's, as the one before left them
+    std::vector<std::byte> registers;  // the lane's, if the function was active already
   };
   std::array<std::vector<Activation>, kLanes> activations;
   std::array<std::uint32_t, kLanes> frames{};

@@ -153,9 +153,14 @@ TEST_CASE_METHOD(Fresh, "cudaMemset stays inside one allocation") {
 TEST_CASE_METHOD(Fresh, "cudaMemcpy checks its direction") {
   char* device = allocate(1000);
   std::vector<char> host(1000, 1), other(1000, 2);
-  enum Side { kDevice, kHost, kHost2 };
-  const auto pointer = [&](Side side) {
-    return side == kDevice ? device : side == kHost ? host.data() : other.data();
+  void* pinned = nullptr;
+  REQUIRE(cudaMallocHost(&pinned, 1000) == cudaSuccess);
+  enum Side { kDevice, kHost, kHost2, kPinned };
+  const auto pointer = [&](Side side) -> void* {
+    return side == kDevice  ? device
+           : side == kHost  ? host.data()
+           : side == kHost2 ? other.data()
+                            : pinned;
   };
   const struct {
     Side to, from;
@@ -179,6 +184,13 @@ TEST_CASE_METHOD(Fresh, "cudaMemcpy checks its direction") {
       {kHost, kHost2, cudaMemcpyDeviceToDevice, cudaErrorInvalidValue},
       {kHost, kHost2, cudaMemcpyDefault, cudaSuccess},
       {kDevice, kDevice, cudaMemcpyDeviceToDevice, cudaSuccess},
+      // Not defined, and done by every GPU.
+      {kDevice, kDevice, cudaMemcpyHostToDevice, cudaSuccess},
+      {kDevice, kDevice, cudaMemcpyDeviceToHost, cudaSuccess},
+      {kDevice, kPinned, cudaMemcpyDeviceToHost, cudaSuccess},
+      {kPinned, kDevice, cudaMemcpyHostToDevice, cudaSuccess},
+      {kPinned, kHost, cudaMemcpyDeviceToHost, cudaErrorInvalidValue},
+      {kHost, kPinned, cudaMemcpyHostToDevice, cudaErrorInvalidValue},
   };
   for (const auto& c : cases) {
     CAPTURE(c.to, c.from, c.kind);
@@ -187,6 +199,7 @@ TEST_CASE_METHOD(Fresh, "cudaMemcpy checks its direction") {
     CHECK(cudaMemcpyAsync(pointer(c.to), pointer(c.from), 1000, c.kind) == c.expected);
     CHECK(cudaGetLastError() == c.expected);
   }
+  CHECK(cudaFreeHost(pinned) == cudaSuccess);
 }
 
 TEST_CASE_METHOD(Fresh, "cudaMemcpy moves bytes, within allocations only") {

@@ -55,10 +55,7 @@ bool is_device_pointer(const void* pointer) {
   return block != nullptr ? block->is_of_device() : arena().contains(address_of(pointer));
 }
 
-// A copy or memset that cannot be is told as what kernels do wrong is: many programs don't look at its error.
-void refuse(const char* name, const std::string& array, const std::string& what,
-            const std::string& what_to_do) {
-  set_detail(std::string(name) + ": " + what);
+void tell(const char* name, const std::string& array, const std::string& message) {
   if ((settings().checks & kCheckBounds) == 0) return;
   const HostLine line = line_of_call(callers_of_runtime());
   Finding finding;
@@ -67,11 +64,18 @@ void refuse(const char* name, const std::string& array, const std::string& what,
   finding.line = line.line;
   finding.array = array;
   finding.count = 1;
-  finding.message = what + ", so nothing is copied or set. " + what_to_do;
+  finding.message = message;
   Launch launch;
   launch.kernel = name;
   launch.findings.push_back(std::move(finding));
   record_launch(std::move(launch));
+}
+
+// A copy or memset that cannot be is told as what kernels do wrong is: many programs don't look at its error.
+void refuse(const char* name, const std::string& array, const std::string& what,
+            const std::string& what_to_do) {
+  set_detail(std::string(name) + ": " + what);
+  tell(name, array, what + ", so nothing is copied or set. " + what_to_do);
 }
 
 // The name of a __device__ or __constant__ variable is in host code a shadow on the host. Says so; false if the pointer
@@ -125,7 +129,8 @@ bool check_device_range(const char* name, const char* role, const void* pointer,
   return false;
 }
 
-// Whether both sides are where the kind says. CUDA takes HostToHost for Default.
+// Whether both sides are where the kind says. CUDA takes HostToHost for Default. What else the device reaches a GPU copies
+// whatever the kind says, though CUDA does not define that.
 cudaError_t check_sides(const char* name, const void* to, const void* from, cudaMemcpyKind kind) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
@@ -143,17 +148,25 @@ cudaError_t check_sides(const char* name, const void* to, const void* from, cuda
     const bool is_shared = is_managed(pointer) || (block != nullptr && !block->is_of_device());
     return is_shared || is_device_pointer(pointer) == want;
   };
-  const bool to_fits = fits(to, want_to);
-  if (to_fits && fits(from, want_from)) return cudaSuccess;
+  const bool to_fits = fits(to, want_to), from_fits = fits(from, want_from);
+  if (to_fits && from_fits) return cudaSuccess;
   static const char* const kKinds[] = {"HostToHost", "HostToDevice", "DeviceToHost",
                                        "DeviceToDevice"};
   const void* const wrong = to_fits ? from : to;
-  refuse(name, "",
-         std::string("cudaMemcpy") + kKinds[kind] + ", but the " +
-             (to_fits ? "source, " : "destination, ") + told(wrong) + ", is a " +
-             (is_array(wrong)            ? "cudaArray_t"
-              : is_device_pointer(wrong) ? "device pointer"
-                                         : "host pointer"),
+  const std::string what = std::string("cudaMemcpy") + kKinds[kind] + ", but the " +
+                           (to_fits ? "source, " : "destination, ") + told(wrong) + ", is a " +
+                           (is_array(wrong)            ? "cudaArray_t"
+                            : is_device_pointer(wrong) ? "device pointer"
+                                                       : "host pointer");
+  const auto is_done = [](const void* pointer, bool is_there) {
+    return is_there || block_at(pointer) != nullptr;
+  };
+  if (is_done(to, to_fits) && is_done(from, from_fits)) {
+    tell(name, "",
+         what + ": CUDA does not define what is copied then. cudaMemcpyDefault asks the pointers.");
+    return cudaSuccess;
+  }
+  refuse(name, "", what,
          is_array(wrong) ? "Texels are copied by cudaMemcpy2DToArray and cudaMemcpy2DFromArray."
                          : "The order is cudaMemcpy(to, from, bytes, kind); cudaMemcpyDefault asks "
                            "the pointers.");

@@ -449,6 +449,22 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     ++words.accesses;
     return;
   }
+  const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
+  // Whom a word belongs to conflicts with nobody: threads that count in parts of a word of their own, as CUB's sorts do.
+  const auto is_own = [&](const Exact& one) {
+    return one.thread == now.thread && one.block == now.block && !is_sent(one);
+  };
+  if (now.act != Act::atomic && site.strength == Strength::weak &&
+      std::all_of(word.all.begin(), word.all.end(), is_own)) {
+    const std::size_t had = word.all.size();
+    std::erase_if(word.all, [&](const Exact& one) {
+      return (one.bytes & ~now.bytes) == 0 && (now.act == Act::store || one.act == Act::load);
+    });
+    word.all.push_back(now);
+    words.accesses += word.all.size() - had;
+    word.is_of_atomics = false;
+    return;
+  }
   if (word.is_of_atomics && word.all.size() > word.tidy) tidy(words, word);
   // Of what it conflicts with the first in the order of the grid, for each kind of pair.
   std::array<const Exact*, 3> conflict{};
@@ -471,8 +487,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   };
   // libcu++ ends a pipeline's barriers in the last thread to quit, and what its warp has done there is ordered by a match
   // only. Whoever comes to a barrier that has ended is told.
-  const bool ends_barrier =
-      checker_.launch_.sites[static_cast<std::size_t>(access.site)].ends_barrier;
+  const bool ends_barrier = site.ends_barrier;
   const auto takes_lock = [&](const Exact& one) {
     const Site* const its = site_of(one);
     return one.act == Act::atomic && (its == nullptr || its->uses_old);
@@ -571,7 +586,6 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     if (is_first(one, kept)) kept = &one;
   }
 
-  const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
   std::string array;
   const auto tell = [&](Hazard hazard, const Exact& first, const Exact& second, const char* verb,
                         const char* between, const char* detail, Remedy remedy) {

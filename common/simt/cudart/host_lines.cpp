@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <set>
 #include <utility>
 
@@ -125,13 +126,23 @@ std::string whole_name(const std::string& file) {
   return "";
 }
 
-std::string text_of_line(const HostLine& where) {
+std::string read_line(const HostLine& where) {
   std::ifstream file(where.file);
   if (!file) file.open(whole_name(where.file));
   std::string text;
   for (int i = 0; i < where.line && std::getline(file, text); ++i) {
   }
   return file.good() || file.eof() ? text : "";
+}
+
+// Every conflict of thousands asks for the array's name.
+const std::string& text_of_line(const HostLine& where) {
+  static std::mutex mutex;
+  static auto& texts = *new std::map<std::pair<std::string, int>, std::string>;
+  const std::lock_guard lock(mutex);
+  const auto [its, is_new] = texts.try_emplace({where.file, where.line});
+  if (is_new) its->second = read_line(where);
+  return its->second;
 }
 
 // Of another process: how its places are told, no address is so small.
@@ -183,7 +194,7 @@ std::string variable_in_call(const std::vector<std::uintptr_t>& callers, const A
   if (const ToldPlace* const its = told_place(callers)) return its->variable;
   const HostLine where = line_of_call(callers);
   if (where.file.empty()) return "";
-  const std::string text = text_of_line(where);
+  const std::string& text = text_of_line(where);
   // cudaMalloc(&name, cudaMalloc((void**)&name, cuMemAlloc(&object.member, &names[i]
   const auto call_from = [&](std::size_t at) {
     return std::min(text.find("cuda", at), text.find("cuMem", at));

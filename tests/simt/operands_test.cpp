@@ -52,6 +52,10 @@ TEST_CASE("hazards by what functions take and return are found", "[operands]") {
   cudaDeviceReset();
 }
 
+TEST_CASE("functions that call each other have their values at each call", "[operands]") {
+  CHECK(operands::calls_by_turns_return_the_same());
+}
+
 TEST_CASE("a kernel's clock() grows", "[operands]") {
   const std::vector<long> clocks = operands::clocks();
   REQUIRE(clocks.size() == 2);

@@ -38,6 +38,16 @@ __device__ Packed load(const float* from) {
 __device__ void sum_of(Six six, float* to) { *to = six.x[0] + six.x[5]; }
 // A function that cannot be inlined into itself.
 __device__ int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
+// Functions that call each other by turns: what is added last must still be there then.
+__host__ __device__ __noinline__ int uneven(const int* in, int depth);
+__host__ __device__ __noinline__ int even(const int* in, int depth) {
+  const int own = in[depth];
+  return depth == 0 ? own : own + 2 * uneven(in, depth - 1);
+}
+__host__ __device__ __noinline__ int uneven(const int* in, int depth) {
+  const int own = in[depth];
+  return depth == 0 ? own : own + 3 * even(in, depth - 1);
+}
 struct Shape {
   virtual __device__ float area() const = 0;
 };
@@ -105,6 +115,10 @@ __device__ void copy_by_vectors(const float4* in, float4* out) {
 }
 __global__ void vectors_in_shared_arrays(const float4* in, float4* out) {
   copy_by_vectors<float, 4 * kLanes>(in, out);
+}
+
+__global__ void calls_by_turns(const int* in, int* out) {
+  out[threadIdx.x] = even(in, static_cast<int>(threadIdx.x % 8));
 }
 
 __global__ void read_clock(clock_t* out) {
@@ -192,6 +206,15 @@ std::vector<Planted> planted() {
          races_by_a_result<<<1, kLanes>>>(out.get());
        }},
   };
+}
+
+bool calls_by_turns_return_the_same() {
+  std::vector<int> input(8), expected;
+  for (int i = 0; i < 8; ++i) input[static_cast<std::size_t>(i)] = i * i + 1;
+  DeviceArray<int> in(input), out(kLanes);
+  calls_by_turns<<<1, kLanes>>>(in.get(), out.get());
+  for (int t = 0; t < kLanes; ++t) expected.push_back(even(input.data(), t % 8));
+  return out.download() == expected;
 }
 
 std::vector<long> clocks() {

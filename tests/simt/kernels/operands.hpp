@@ -24,6 +24,9 @@ struct Planted {
 };
 std::vector<Planted> planted();
 
+// Of functions that call each other, on the device and on the host.
+bool calls_by_turns_return_the_same();
+
 // What clock() said twice in a kernel.
 std::vector<long> clocks();
 

@@ -1,0 +1,88 @@
+// In what order the code of a kernel lies. Each expectation is where ptxas 13.0 has lanes wait for each other (BSYNC) in
+// such code for sm_90.
+#include "common/simt/machine/layout.hpp"
+
+#include <string>
+#include <vector>
+
+#include "common/simt/ptx/parse.hpp"
+#include "tests/catch.hpp"
+
+using namespace simt;
+
+namespace {
+
+// The numbers that `mov.u32 %r9, N;` has, in the order of their steps; a meeting place is -1. Each lane has its own %p1
+// to %p3, and %r1 is for all.
+std::vector<int> order(const std::string& body) {
+  const auto module = ptx::parse(
+      ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u32 n) {\n"
+      ".reg .pred %p<5>;\n.reg .b32 %r<10>;\n.reg .b64 %rd<4>;\n"
+      "ld.param.u32 %r1, [n];\nld.global.u32 %r2, [%rd1];\n" +
+          body + "}\n",
+      "k.ptx", false);
+  const ptx::Function& kernel = *module->function("k");
+  std::vector<int> numbers, seen(kernel.body.size());
+  for (const machine::Passage& passage : machine::layout(kernel)) {
+    if (passage.begin == passage.end) numbers.push_back(-1);
+    for (std::int32_t i = passage.begin; i < passage.end; ++i) {
+      ++seen[static_cast<std::size_t>(i)];
+      const ptx::Instruction& one = kernel.body[static_cast<std::size_t>(i)];
+      if (one.opcode == "mov") numbers.push_back(static_cast<int>(one.operands[1].bits));
+    }
+  }
+  CHECK(seen == std::vector<int>(kernel.body.size(), 1));
+  return numbers;
+}
+
+const std::string kTest = "setp.lt.s32 %p1, %r2, 7;\nsetp.gt.s32 %p2, %r2, 90;\n";
+const std::string kStore = "st.global.u32 [%rd2], %r9;\n";
+
+}  // namespace
+
+TEST_CASE("what lies between a loop and where all have left it comes first", "[layout]") {
+  // while (p1) { if (p2) { store; break; } } work; meet
+  CHECK(order("$L:\nmov.u32 %r9, 1;\n" + kTest + "@%p2 bra $X;\nmov.u32 %r9, 2;\n@%p1 bra $L;\n" +
+              "mov.u32 %r9, 3;\n" + kStore + "bra $E;\n$X:\nmov.u32 %r9, 4;\n" + kStore +
+              "$E:\nmov.u32 %r9, 5;\n" + kStore + "ret;\n") == std::vector<int>{3, 4, 1, 2, 5});
+}
+
+TEST_CASE("ways out that touch no memory stay where they are", "[layout]") {
+  CHECK(order("$L:\nmov.u32 %r9, 1;\n" + kTest + "@%p2 bra $X;\n@%p1 bra $L;\nbra $E;\n" +
+              "$X:\nmov.u32 %r9, 4;\n$E:\nmov.u32 %r9, 5;\n" + kStore + "ret;\n") ==
+        std::vector<int>{1, 4, 5});
+}
+
+TEST_CASE("who only ends within a loop lets the others wait for each other behind it", "[layout]") {
+  CHECK(order("$L:\nmov.u32 %r9, 1;\n" + kTest + "@%p2 bra $R;\n@%p1 bra $L;\nmov.u32 %r9, 3;\n" +
+              kStore + "$R:\nret;\n") == std::vector<int>{1, 3});
+}
+
+TEST_CASE("of two ways that end the loop's own waits, unless all take it at once", "[layout]") {
+  const auto ends = [&](const std::string& test) {
+    return order("mov.u32 %r9, 0;\n$L:\nadd.s32 %r9, %r9, 1;\n" + kTest + "@%p2 bra $X;\n" + test +
+                 "@%p3 bra $L;\nmov.u32 %r8, 3;\n" + kStore + "ret;\n$X:\nmov.u32 %r8, 4;\n" +
+                 kStore + "ret;\n");
+  };
+  CHECK(ends("setp.lt.s32 %p3, %r9, %r2;\n") == std::vector<int>{0, 4, 3});
+  CHECK(ends("setp.lt.s32 %p3, %r9, %r1;\n") == std::vector<int>{0, 3, 4});
+}
+
+TEST_CASE("a way out of two loops is one of the outer loop", "[layout]") {
+  CHECK(order("$O:\nmov.u32 %r9, 1;\n$I:\nmov.u32 %r9, 2;\n" + kTest + "@%p2 bra $X;\n" +
+              "@%p1 bra $I;\nmov.u32 %r9, 3;\n" + kStore + "setp.lt.s32 %p3, %r9, %r2;\n" +
+              "@%p3 bra $O;\nbra $E;\n$X:\nmov.u32 %r9, 4;\n" + kStore + "$E:\nmov.u32 %r9, 5;\n" +
+              kStore + "ret;\n") == std::vector<int>{4, 1, 2, 3, 5});
+}
+
+TEST_CASE("lanes that jump back from several places meet before the next round", "[layout]") {
+  CHECK(order("$L:\nmov.u32 %r9, 1;\n" + kTest + "@%p2 bra $C;\nmov.u32 %r9, 2;\n" + kStore +
+              "@%p1 bra $L;\nbra $E;\n$C:\nmov.u32 %r9, 3;\n@%p1 bra $L;\n$E:\nmov.u32 %r9, 4;\n" +
+              kStore + "ret;\n") == std::vector<int>{1, 2, 3, -1, 4});
+}
+
+TEST_CASE("code behind the place that it goes on to is brought before it", "[layout]") {
+  CHECK(order(kTest + "@%p1 bra $X;\nmov.u32 %r9, 1;\n" + kStore + "$M:\nmov.u32 %r9, 2;\n" +
+              kStore + "ret;\n$X:\nmov.u32 %r9, 3;\n" + kStore + "bra $M;\n") ==
+        std::vector<int>{1, 3, 2});
+}

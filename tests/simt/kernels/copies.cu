@@ -129,7 +129,7 @@ const std::vector<Case>& cases() {
       {"zeros_at_the_end", [] { return run<zeros_at_the_end>(first<20>); }, 1, 3, 2, 2, 0},
       {"half_zeros",
        [] { return run<half_zeros>([](int i) { return i < 128 && i % 4 < 2 ? i + 1.0f : 0.0f; }); },
-       1, 16, 1, 4, 0},
+       1, 16, 1, 8, 0},
       {"of_half_a_warp", [] { return run<of_half_a_warp>(first<64>); }, 1, 8, 1, 2, 0},
   };
   return all;

@@ -155,10 +155,8 @@ const char* advice(Hazard hazard, Remedy remedy) {
                  "there, or write in a launch of its own.";
         case Remedy::beside_parent:
           return "The two run side by side, and no kernel can wait for one that it launches: let "
-                 "it "
-                 "do this before the launch, behind a barrier of its block, or put what comes "
-                 "after "
-                 "both on cudaStreamTailLaunch.";
+                 "it do this before the launch, behind a barrier of its block, or put what comes "
+                 "after both on cudaStreamTailLaunch.";
         case Remedy::barrier_in_memory:
           return "Between mbarrier_init() and the first use by another thread put a "
                  "__syncthreads(), for other blocks fence_mbarrier_init() and a barrier of the "

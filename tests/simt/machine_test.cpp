@@ -136,6 +136,33 @@ TEST_CASE("machine: lanes that leave a loop early wait behind it") {
   CHECK(kernel.seen.requests == 1);
 }
 
+TEST_CASE("machine: a function may begin with a loop that has several ways out") {
+  // Each word is counted to 3; the way out of there adds 100.
+  Kernel kernel(kOwnWord +
+                    "{\n.param .u64 q;\nst.param.u64 [q], %rd2;\ncall.uni f, (q);\n}\n"
+                    "ld.global.u32 %r2, [%rd2];\nadd.u32 %r2, %r2, 1000;\n"
+                    "st.global.u32 [%rd2], %r2;\nret;",
+                ".func f(.param .u64 p) {\n.reg .pred %p<3>;\n.reg .b32 %r<2>;\n.reg .b64 %rd<2>;\n"
+                "AGAIN:\nld.param.u64 %rd1, [p];\nld.global.u32 %r1, [%rd1];\n"
+                "add.u32 %r1, %r1, 1;\nst.global.u32 [%rd1], %r1;\n"
+                "setp.eq.u32 %p1, %r1, 3;\n@%p1 bra WAY;\n"
+                "setp.lt.u32 %p2, %r1, 5;\n@%p2 bra AGAIN;\nbra OUT;\n"
+                "WAY:\nadd.u32 %r1, %r1, 100;\nst.global.u32 [%rd1], %r1;\nOUT:\nret;\n}\n");
+  CHECK(kernel.run({1}, {32}, 32) == std::vector<std::uint32_t>(32, 1103));
+}
+
+TEST_CASE("machine: one jump by an index goes back to two loops") {
+  // Rounds of the inner loop count 1, those of the outer one 16 besides: after odd ones of the former the outer one begins anew.
+  Kernel kernel(kOwnWord +
+                "mov.u32 %r2, 0;\nmov.u32 %r3, 0;\nmov.u32 %r5, 1;\n"
+                "OUTER:\nadd.u32 %r3, %r3, 16;\nINNER:\nadd.u32 %r3, %r3, 1;\n"
+                "add.u32 %r2, %r2, 1;\nsetp.gt.u32 %p1, %r2, 3;\n@%p1 bra DONE;\n"
+                "and.b32 %r4, %r2, 1;\nsetp.ne.u32 %p2, %r4, 0;\n@%p2 bra INDEX;\nbra INNER;\n"
+                "INDEX:\nheads: .branchtargets INNER, OUTER;\nbrx.idx %r5, heads;\n"
+                "DONE:\nst.global.u32 [%rd2], %r3;\nret;");
+  CHECK(kernel.run({1}, {32}, 32) == std::vector<std::uint32_t>(32, 3 * 16 + 4));
+}
+
 TEST_CASE("machine: a barrier lets the warps of a block pass data on") {
   Kernel kernel(kOwnWord +
                     "mov.u64 %rd3, s;\ncvta.shared.u64 %rd4, %rd3;\nmul.wide.u32 %rd5, %r1, 4;\n"

@@ -421,7 +421,8 @@ void Decoder::body(const ptx::Function& function) {
       module.is_debug ? std::vector<UnrolledLoop>{} : loops_unrolled_by_ptxas(function);
   const auto size = static_cast<std::int32_t>(function.body.size());
   frames_.back().starts.resize(function.body.size() + 1);
-  std::map<std::int32_t, std::size_t> meetings;  // steps that jumps go to instead of where they say
+  // From where to where jumps go that go to these steps instead.
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> meetings;
   for (const Passage& passage :
        module.is_debug ? std::vector<Passage>{{0, size, -1}} : layout(function)) {
     for (std::int32_t place = passage.begin; place < passage.end; ++place) {
@@ -449,7 +450,9 @@ void Decoder::body(const ptx::Function& function) {
       }
       if (loop != loops.end() && loop->jump == place) end_unrolled(*loop);
     }
-    for (const std::int32_t from : passage.comers) meetings[from] = code_->steps.size();
+    for (const std::int32_t from : passage.comers) {
+      meetings[{from, passage.goes_on}] = code_->steps.size();
+    }
     frames_.back().place = -1;
     if (passage.goes_on >= 0) emit_jump_to(jump_to_label(), passage.goes_on).flow = Flow::jumps;
   }
@@ -462,12 +465,10 @@ void Decoder::body(const ptx::Function& function) {
   }
   frame.starts.back() = code_->steps.size();
   for (const Frame::Jump& jump : frame.jumps) {
-    const auto met = meetings.find(jump.from);
+    const auto met = meetings.find({jump.from, jump.to});
     // As an index for now: the steps may still move.
-    code_->steps[jump.step].offset =
-        static_cast<std::int64_t>(met != meetings.end() && jump.to <= jump.from
-                                      ? met->second
-                                      : frame.starts[static_cast<std::size_t>(jump.to)]);
+    code_->steps[jump.step].offset = static_cast<std::int64_t>(
+        met != meetings.end() ? met->second : frame.starts[static_cast<std::size_t>(jump.to)]);
   }
 }
 

@@ -69,6 +69,8 @@ class ControlFlow {
       turns_.emplace(*last, &*loop);
     }
     std::vector<Passage> all;
+    // A loop may begin where the function does.
+    if (order.front() != 0) all.push_back({0, 0, 0});
     for (std::size_t i = 0; i < order.size(); ++i) {
       const BasicBlock& block = at(order[i]);
       const bool is_followed = i + 1 < order.size() && at(order[i + 1]).begin == block.end;

@@ -15,7 +15,7 @@ namespace simt::machine {
 /// Instructions that lie together, from `begin` to before `end`, and where they go on: -1 where that need not be said.
 struct Passage {
   std::int32_t begin, end, goes_on;
-  /// The jumps that come here, where lanes wait for each other, instead of where they say.
+  /// The jumps to there that come here first, where lanes wait for each other.
   std::vector<std::int32_t> comers = {};
 };
 std::vector<Passage> layout(const ptx::Function& function);

@@ -1,7 +1,6 @@
 #include "common/simt/machine/layout.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <string_view>
@@ -18,6 +17,70 @@ struct BasicBlock {
   std::int32_t begin, end;
   bool falls_through = true;  // into the one that stands behind it
   std::vector<int> next = {}, before = {};
+};
+
+// The last place that every way from the root to another goes through (Cooper, Harvey and Kennedy, A Simple, Fast Dominance
+// Algorithm).
+class Dominators {
+ public:
+  Dominators(const std::vector<std::vector<int>>& next, int root)
+      : above_(next.size(), kNone), number_(next.size(), kNone) {
+    std::vector<std::vector<int>> before(next.size());
+    std::vector<int> order;
+    std::vector<bool> seen(next.size());
+    std::vector<std::pair<int, std::size_t>> path{{root, 0}};
+    seen[index(root)] = true;
+    while (!path.empty()) {
+      auto& [place, done] = path.back();
+      const std::vector<int>& all = next[index(place)];
+      if (done < all.size()) {
+        const int to = all[done++];
+        before[index(to)].push_back(place);
+        if (seen[index(to)]) continue;
+        seen[index(to)] = true;
+        path.push_back({to, 0});
+        continue;
+      }
+      number_[index(place)] = static_cast<int>(order.size());
+      order.push_back(place);
+      path.pop_back();
+    }
+    above_[index(root)] = root;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (auto it = order.rbegin() + 1; it != order.rend(); ++it) {
+        const int its = common(before[index(*it)], root);
+        changed |= above_[index(*it)] != its;
+        above_[index(*it)] = its;
+      }
+    }
+  }
+
+  // Whether no way leads to the place but by this one.
+  bool dominates(int one, int place) const {
+    if (above_[index(place)] == kNone) return true;
+    while (place != one && above_[index(place)] != place) place = above_[index(place)];
+    return place == one;
+  }
+  // The last one on all ways to those of the places to which one leads.
+  template <class Places>
+  int common(const Places& places, int none) const {
+    int found = kNone;
+    for (int one : places) {
+      if (above_[index(one)] == kNone) continue;
+      if (found == kNone) found = one;
+      while (one != found) {
+        int& lower = number_[index(one)] < number_[index(found)] ? one : found;
+        lower = above_[index(lower)];
+      }
+    }
+    return found == kNone ? none : found;
+  }
+
+ private:
+  static constexpr int kNone = -1;
+  static std::size_t index(int place) { return static_cast<std::size_t>(place); }
+  std::vector<int> above_, number_;
 };
 
 bool ends_thread(const Instruction& one) { return one.opcode == "ret" || one.opcode == "exit"; }
@@ -53,19 +116,20 @@ class ControlFlow {
       }
     }
     for (const Loop& loop : loops_) {
-      const std::set<int> ways = ways_out(loop);
+      const std::vector<bool> ways = ways_out(loop);
       if (ways.empty()) continue;
-      const auto rest = std::stable_partition(order.begin(), order.end(),
-                                              [&](int block) { return !ways.contains(block); });
+      const auto rest = std::stable_partition(order.begin(), order.end(), [&](int block) {
+        return !ways[static_cast<std::size_t>(block)];
+      });
       const auto first =
-          std::find_if(order.begin(), rest, [&](int block) { return loop.blocks.contains(block); });
+          std::find_if(order.begin(), rest, [&](int block) { return loop.has(block); });
       std::rotate(first, rest, order.end());
     }
     // Who has jumped back from one place waits for those who will from another; a loop within another comes first.
     for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop) {
       if (loop->jump_back.size() < 2 || loop->jump_back.contains(loop->head)) continue;
-      const auto last = std::find_if(order.rbegin(), order.rend(),
-                                     [&](int block) { return loop->blocks.contains(block); });
+      const auto last =
+          std::find_if(order.rbegin(), order.rend(), [&](int block) { return loop->has(block); });
       turns_.emplace(*last, &*loop);
     }
     std::vector<Passage> all;
@@ -90,9 +154,11 @@ class ControlFlow {
   // All blocks that come back to the first without leaving it.
   struct Loop {
     int head;
-    std::set<int> blocks, jump_back;
+    std::set<int> jump_back = {};
+    std::vector<bool> blocks = {};
+    int size = 0, last = 0;
+    bool has(int block) const { return blocks[static_cast<std::size_t>(block)]; }
   };
-  static constexpr int kEnd = -1;  // of the thread, or of a round of the loop around
 
   const BasicBlock& at(int block) const { return blocks_[static_cast<std::size_t>(block)]; }
   BasicBlock& at(int block) { return blocks_[static_cast<std::size_t>(block)]; }
@@ -152,199 +218,198 @@ class ControlFlow {
   }
 
   void find_loops() {
+    const int size = static_cast<int>(blocks_.size());
+    std::vector<std::vector<int>> next;
+    for (const BasicBlock& block : blocks_) next.push_back(block.next);
+    const Dominators dominators(next, 0);
     std::map<int, Loop> by_head;
-    for (int from = 0; from < static_cast<int>(blocks_.size()); ++from) {
+    std::vector<int> comers(blocks_.size());
+    for (int from = 0; from < size; ++from) {
       for (const int head : at(from).next) {
+        ++comers[static_cast<std::size_t>(head)];
         if (head > from) continue;
-        std::set<int> blocks{head};
-        std::vector<int> open{from};
-        while (!open.empty()) {
-          const int block = open.back();
-          open.pop_back();
-          if (!blocks.insert(block).second) continue;
-          open.insert(open.end(), at(block).before.begin(), at(block).before.end());
-        }
-        if (blocks.contains(0) && head != 0) {
+        if (dominators.dominates(head, from)) {
+          --comers[static_cast<std::size_t>(head)];
+          by_head.try_emplace(head, Loop{.head = head}).first->second.jump_back.insert(from);
+        } else {
           // No loop: nvcc has put the way there behind it.
           late_.push_back({from, head});
-          continue;
         }
-        Loop& loop = by_head.try_emplace(head, Loop{head, {}, {}}).first->second;
-        loop.blocks.merge(blocks);
-        loop.jump_back.insert(from);
       }
     }
-    for (auto& [head, loop] : by_head) loops_.push_back(std::move(loop));
-    std::stable_sort(loops_.begin(), loops_.end(), [](const Loop& a, const Loop& b) {
-      return a.blocks.size() > b.blocks.size();
-    });
+    has_other_loops_ = !is_without_rounds(by_head, std::move(comers));
+    for (auto& [head, loop] : by_head) {
+      loop.blocks.resize(blocks_.size());
+      std::vector<int> open(loop.jump_back.begin(), loop.jump_back.end());
+      open.push_back(head);
+      while (!open.empty()) {
+        const int block = open.back();
+        open.pop_back();
+        if (loop.has(block)) continue;
+        loop.blocks[static_cast<std::size_t>(block)] = true;
+        ++loop.size;
+        loop.last = std::max(loop.last, block);
+        if (block != head)
+          open.insert(open.end(), at(block).before.begin(), at(block).before.end());
+      }
+      loops_.push_back(std::move(loop));
+    }
+    std::stable_sort(loops_.begin(), loops_.end(),
+                     [](const Loop& a, const Loop& b) { return a.size > b.size; });
+  }
+
+  // Whether all rounds are those of these loops, if so many come to each block but by their jumps back.
+  bool is_without_rounds(const std::map<int, Loop>& by_head, std::vector<int> comers) const {
+    std::vector<int> open;
+    std::size_t done = 0;
+    for (int block = 0; block < end(); ++block) {
+      if (comers[static_cast<std::size_t>(block)] == 0) open.push_back(block);
+    }
+    for (; !open.empty(); ++done) {
+      const int block = open.back();
+      open.pop_back();
+      for (const int to : at(block).next) {
+        const auto loop = by_head.find(to);
+        if (loop != by_head.end() && loop->second.jump_back.contains(block)) continue;
+        if (--comers[static_cast<std::size_t>(to)] == 0) open.push_back(to);
+      }
+    }
+    return done == blocks_.size();
   }
 
   // The smallest loop that the block is in.
   const Loop* innermost(int block) const {
     const auto found = std::find_if(loops_.rbegin(), loops_.rend(),
-                                    [&](const Loop& one) { return one.blocks.contains(block); });
+                                    [&](const Loop& one) { return one.has(block); });
     return found == loops_.rend() ? nullptr : &*found;
   }
   // The smallest loop that this one is in.
   const Loop* around(const Loop& loop) const {
     const Loop* found = nullptr;
     for (const Loop& one : loops_) {
-      if (one.blocks.size() > loop.blocks.size() && one.blocks.contains(loop.head)) found = &one;
+      if (one.size > loop.size && one.has(loop.head)) found = &one;
     }
     return found;
   }
 
   // Whether all lanes that come by have the same in the register, as far as its arithmetic shows.
-  bool is_for_all(std::int32_t index) const {
-    std::set<std::int32_t> seen;
-    return is_for_all(index, seen);
-  }
-  bool is_for_all(std::int32_t index, std::set<std::int32_t>& seen) const {
+  bool is_for_all(std::int32_t of) {
     constexpr std::string_view kArithmetic[] = {"mov", "add",  "sub",  "mul",  "mad", "shl", "shr",
                                                 "and", "or",   "xor",  "not",  "neg", "min", "max",
                                                 "cvt", "cvta", "setp", "selp", "div", "rem"};
-    if (index < 0 || !seen.insert(index).second) return true;
-    const ptx::Register& its = function_.registers[static_cast<std::size_t>(index)];
-    if (its.type == ptx::Type::none) {
-      return its.name.starts_with("%ctaid") || its.name.starts_with("%nt") ||
-             its.name.starts_with("%nctaid");
-    }
-    const auto is_it = [&](const Operand& one) {
-      return one.kind == Operand::Kind::reg && one.index == index;
-    };
-    for (const Instruction& one : function_.body) {
-      if (one.operands.empty() || one.opcode == "st") continue;
-      const Operand& result = one.operands.front();
-      if (!is_it(result) && std::none_of(result.parts.begin(), result.parts.end(), is_it)) continue;
-      if (one.opcode == "ld" && one.has("param") && function_.is_entry) continue;
-      if (std::find(std::begin(kArithmetic), std::end(kArithmetic), one.opcode) ==
-              std::end(kArithmetic) ||
-          !is_for_all(one.guard, seen) ||
-          !std::all_of(one.operands.begin() + 1, one.operands.end(), [&](const Operand& from) {
-            return from.kind != Operand::Kind::reg || is_for_all(from.index, seen);
-          })) {
+    find_writers();
+    std::set<std::int32_t> seen;
+    std::vector<std::int32_t> open{of};
+    while (!open.empty()) {
+      const std::int32_t index = open.back();
+      open.pop_back();
+      if (index < 0 || !seen.insert(index).second) continue;
+      const ptx::Register& its = function_.registers[static_cast<std::size_t>(index)];
+      if (its.type == ptx::Type::none) {
+        if (its.name.starts_with("%ctaid") || its.name.starts_with("%nt") ||
+            its.name.starts_with("%nctaid")) {
+          continue;
+        }
         return false;
+      }
+      for (const Instruction* const one : writers_[static_cast<std::size_t>(index)]) {
+        if (one->opcode == "ld" && one->has("param") && function_.is_entry) continue;
+        if (std::find(std::begin(kArithmetic), std::end(kArithmetic), one->opcode) ==
+            std::end(kArithmetic)) {
+          return false;
+        }
+        open.push_back(one->guard);
+        for (std::size_t i = 1; i < one->operands.size(); ++i) {
+          if (one->operands[i].kind == Operand::Kind::reg) open.push_back(one->operands[i].index);
+        }
       }
     }
     return true;
   }
+  void find_writers() {
+    if (!writers_.empty()) return;
+    writers_.resize(function_.registers.size());
+    for (const Instruction& one : function_.body) {
+      if (one.operands.empty() || one.opcode == "st") continue;
+      const auto add = [&](const Operand& its) {
+        if (its.kind == Operand::Kind::reg) {
+          writers_[static_cast<std::size_t>(its.index)].push_back(&one);
+        }
+      };
+      add(one.operands.front());
+      for (const Operand& part : one.operands.front().parts) add(part);
+    }
+  }
 
-  // What lanes do between the loop and where all of them have left it.
-  std::set<int> ways_out(const Loop& loop) const {
+  // Where lanes meet again that have left the loop: at a block, or at the end of the thread or of a round of the loop around.
+  const Dominators& meetings_behind(const Loop& left, const Loop* outer) {
+    // Nobody comes back to the loop if all rounds are known: then it is the same for all with one around them.
+    const std::pair key{outer, has_other_loops_ ? &left : nullptr};
+    const auto found = meetings_.find(key);
+    if (found != meetings_.end()) return found->second;
+    std::vector<std::vector<int>> before(blocks_.size() + 1);
+    for (int block = 0; block < end(); ++block) {
+      if (!is_in(outer, block)) continue;
+      for (const int to : following(block, outer, key.second)) {
+        before[static_cast<std::size_t>(to)].push_back(block);
+      }
+    }
+    return meetings_.try_emplace(key, before, end()).first->second;
+  }
+  int end() const { return static_cast<int>(blocks_.size()); }
+  static bool is_in(const Loop* loop, int block) { return loop == nullptr || loop->has(block); }
+  // Within the loop around, and not into the one that was left.
+  std::vector<int> following(int block, const Loop* outer, const Loop* left) const {
+    std::vector<int> all;
+    for (const int to : at(block).next) {
+      if (outer != nullptr && to == outer->head) {
+        all.push_back(end());
+      } else if (is_in(outer, to) && (left == nullptr || !left->has(to))) {
+        all.push_back(to);
+      }
+    }
+    if (all.empty()) all.push_back(end());
+    return all;
+  }
+
+  // What lanes do between the loop and where all of them have left it: whether each block is part of that.
+  std::vector<bool> ways_out(const Loop& loop) {
     const Loop* const outer = around(loop);
-    const auto is_near = [&](int block) {
-      return outer == nullptr || outer->blocks.contains(block);
-    };
     std::set<int> exits;
-    for (const int block : loop.blocks) {
+    for (int block = 0; block < end(); ++block) {
+      if (!loop.has(block)) continue;
       for (const int to : at(block).next) {
-        if (!loop.blocks.contains(to) && is_near(to)) exits.insert(to);
+        if (!loop.has(to) && is_in(outer, to)) exits.insert(to);
       }
     }
     if (exits.size() < 2 || (outer != nullptr && exits.contains(outer->head))) return {};
-    const auto following = [&](int block) {
-      std::vector<int> all;
-      for (const int to : at(block).next) {
-        if (outer != nullptr && to == outer->head) {
-          all.push_back(kEnd);
-        } else if (!loop.blocks.contains(to) && is_near(to)) {
-          all.push_back(to);
-        }
-      }
-      if (all.empty()) all.push_back(kEnd);
-      return all;
-    };
-    int meeting = where_all_meet(exits, following);
-    if (meeting == kEnd || only_ends(meeting)) {
+    int meeting = meetings_behind(loop, outer).common(exits, end());
+    if (meeting == end() || only_ends(meeting)) {
       // Who leaves by the loop's own end waits for the others who do, unless all do so at once.
-      meeting = kEnd;
+      meeting = end();
       for (const int block : loop.jump_back) {
         for (const int to : at(block).next) {
           if (exits.contains(to) && !is_for_all(last(at(block)).guard)) meeting = to;
         }
       }
-      if (meeting == kEnd) return {};
+      if (meeting == end()) return {};
     }
-    if (at(meeting).begin < at(*loop.blocks.rbegin()).begin) return {};
-    std::set<int> ways;
+    if (meeting < loop.last) return {};
+    std::vector<bool> ways(blocks_.size());
+    // Without an access nobody sees who runs it with whom.
+    bool has_access = false;
     std::vector<int> open(exits.begin(), exits.end());
     while (!open.empty()) {
       const int block = open.back();
       open.pop_back();
-      if (block == kEnd || block == meeting || !ways.insert(block).second) continue;
-      for (const int to : following(block)) open.push_back(to);
+      if (block == end() || block == meeting) continue;
+      if (ways[static_cast<std::size_t>(block)]) continue;
+      ways[static_cast<std::size_t>(block)] = true;
+      has_access |= std::any_of(function_.body.begin() + at(block).begin,
+                                function_.body.begin() + at(block).end, is_access);
+      for (const int to : following(block, outer, &loop)) open.push_back(to);
     }
-    // Without an access nobody sees who runs it with whom.
-    const bool has_access = std::any_of(ways.begin(), ways.end(), [&](int block) {
-      return std::any_of(function_.body.begin() + at(block).begin,
-                         function_.body.begin() + at(block).end, is_access);
-    });
-    return has_access ? ways : std::set<int>{};
-  }
-
-  // The first block that nobody who begins at one of these can go round, or the end (Cooper, Harvey and Kennedy, A Simple,
-  // Fast Dominance Algorithm, on the reverse graph).
-  static int where_all_meet(const std::set<int>& begins,
-                            const std::function<std::vector<int>(int)>& following) {
-    std::map<int, std::vector<int>> next, before;
-    std::vector<int> open(begins.begin(), begins.end());
-    while (!open.empty()) {
-      const int block = open.back();
-      open.pop_back();
-      if (block == kEnd || next.contains(block)) continue;
-      for (const int to : next[block] = following(block)) {
-        before[to].push_back(block);
-        open.push_back(to);
-      }
-    }
-    // From the end backwards: who is numbered last lies nearest to it.
-    std::vector<int> order;
-    std::map<int, int> number;
-    std::set<int> seen{kEnd};
-    std::vector<std::pair<int, std::size_t>> path{{kEnd, 0}};
-    while (!path.empty()) {
-      auto& [block, done] = path.back();
-      const std::vector<int>& all = before[block];
-      if (done < all.size()) {
-        const int from = all[done++];
-        if (seen.insert(from).second) path.push_back({from, 0});
-        continue;
-      }
-      number[block] = static_cast<int>(order.size());
-      order.push_back(block);
-      path.pop_back();
-    }
-    std::map<int, int> meeting{{kEnd, kEnd}};
-    const auto common = [&](int a, int b) {
-      while (a != b) {
-        while (number[a] < number[b]) a = meeting[a];
-        while (number[b] < number[a]) b = meeting[b];
-      }
-      return a;
-    };
-    const auto of_all = [&](const auto& blocks, int none) {
-      int found = none;
-      bool is_first = true;
-      for (const int one : blocks) {
-        if (!meeting.contains(one)) continue;
-        found = is_first ? one : common(found, one);
-        is_first = false;
-      }
-      return found;
-    };
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (auto it = order.rbegin(); it != order.rend(); ++it) {
-        if (*it == kEnd) continue;
-        const int its = of_all(next[*it], kEnd);
-        const auto found = meeting.find(*it);
-        if (found != meeting.end() && found->second == its) continue;
-        meeting[*it] = its;
-        changed = true;
-      }
-    }
-    return of_all(begins, kEnd);
+    return has_access ? ways : std::vector<bool>{};
   }
 
   const ptx::Function& function_;
@@ -352,7 +417,10 @@ class ControlFlow {
   std::map<std::int32_t, int> block_at_;
   std::vector<Loop> loops_;  // the largest first
   std::vector<std::pair<int, int>>
-      late_;  // blocks, and those they go on to, which stand before them
+      late_;                      // blocks, and those they go on to, which stand before them
+  bool has_other_loops_ = false;  // whose heads do not come first
+  std::map<std::pair<const Loop*, const Loop*>, Dominators> meetings_ = {};
+  std::vector<std::vector<const Instruction*>> writers_ = {};  // of each register
   std::multimap<int, const Loop*> turns_ =
       {};  // behind which block lanes meet before the next round
 };

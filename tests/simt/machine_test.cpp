@@ -163,6 +163,22 @@ TEST_CASE("machine: one jump by an index goes back to two loops") {
   CHECK(kernel.run({1}, {32}, 32) == std::vector<std::uint32_t>(32, 3 * 16 + 4));
 }
 
+TEST_CASE("machine: the bound of a loop with several ways out may be a sum of many terms") {
+  constexpr int kTerms = 100000;
+  std::string sum = ".reg .b32 %c<" + std::to_string(kTerms + 1) + ">;\nmov.u32 %c0, 0;\n";
+  for (int i = 1; i <= kTerms; ++i) {
+    sum += "add.u32 %c" + std::to_string(i) + ", %c" + std::to_string(i - 1) + ", 1;\n";
+  }
+  Kernel kernel(kOwnWord + sum +
+                "mov.u32 %r2, 0;\nL:\nadd.u32 %r2, %r2, 50000;\n"
+                "setp.eq.u32 %p1, %r2, %r1;\n@%p1 bra WAY;\n"
+                "setp.lt.u32 %p2, %r2, %c" +
+                std::to_string(kTerms) +
+                ";\n@%p2 bra L;\n"
+                "st.global.u32 [%rd2], %r2;\nret;\nWAY:\nst.global.u32 [%rd2], 1;\nret;");
+  CHECK(kernel.run({1}, {32}, 32) == std::vector<std::uint32_t>(32, kTerms));
+}
+
 TEST_CASE("machine: a barrier lets the warps of a block pass data on") {
   Kernel kernel(kOwnWord +
                     "mov.u64 %rd3, s;\ncvta.shared.u64 %rd4, %rd3;\nmul.wide.u32 %rd5, %r1, 4;\n"

@@ -39,7 +39,7 @@ std::string text_of(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
     throw data::DataError("cannot read " + data::quoted(path.string()) + ": " +
-                          std::strerror(errno));
+                          std::strerror(errno) + ": check the path");
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
@@ -143,6 +143,9 @@ std::vector<fs::path> paths_of(const fs::path& submissions) {
       throw data::DataError("cannot read " + data::quoted(submissions.string()) + ": " +
                             error.message());
     }
+  } else if (!fs::exists(submissions, error)) {
+    throw data::DataError("there is no folder or list of submissions " +
+                          data::quoted(submissions.string()));
   } else {
     std::string line;
     for (const char c : text_of(submissions) + "\n") {

@@ -119,7 +119,7 @@ class Classes(unittest.TestCase):
     def test_wrong_use_is_one_line(self):
         self.hand_in("ada")
         for words, says in [
-            (("--class", self.folder / "none"), "cannot read"),
+            (("--class", self.folder / "none"), "there is no folder or list of submissions"),
             (("--class", self.submissions, "--shard", "3/2"), "--shard"),
             (("--class", self.submissions, "--shard", "2"), "the second of five"),
             (("--class", self.submissions, "--jobs", "0"), "--jobs"),

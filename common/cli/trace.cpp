@@ -36,6 +36,7 @@ struct Subject {
   std::string file;  // of the page, without .html
   std::vector<Run> runs;
   fs::path base;  // what the program's source paths begin from
+  const char* without_kernel = "was it made by simcc?";
 };
 
 std::vector<std::string> parts_of(const std::string& text) {
@@ -136,6 +137,7 @@ Subject file_subject(const BuildFolder& build, const TraceOptions& options) {
     needed.push_back(simt / "libcudadevrt.a");
     build_needed(build, needed, "the simulator");
     program = build.path() / "trace" / (file_name(subject.file) + ".program");
+    subject.without_kernel = "if it needs arguments to launch one, they go in --args";
     Progress progress(Progress::Elsewhere::lines);
     const Ended ended =
         run_program({(simt / "simcc").string(), file.string(), "-o", program.string()},
@@ -175,10 +177,11 @@ std::vector<trace::Traced> run_subject(const Subject& subject, const fs::path& f
     if (ended.status == 2 || ended.status == 77 || !fs::exists(report)) {
       const std::string why = refusal_of(ended, run.command.front());
       if (ended.status == 77) throw CannotRun(why.empty() ? run.name + " was not run" : why);
-      throw WrongUse(!why.empty()         ? why
-                     : fs::exists(report) ? run.name + " ended with exit status 2"
-                                          : run.name + " launched no kernel in the simulator (" +
-                                                how_it_ended(ended) + "): was it made by simcc?");
+      throw WrongUse(!why.empty() ? why
+                     : fs::exists(report)
+                         ? run.name + " ended with exit status 2"
+                         : run.name + " launched no kernel in the simulator (" +
+                               how_it_ended(ended) + "): " + subject.without_kernel);
     }
     if (!ended.good()) {
       std::fprintf(stderr, "halo: %s ended with %s; what it did until then is shown\n",

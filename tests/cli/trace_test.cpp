@@ -144,6 +144,24 @@ TEST_CASE_METHOD(Traced, "trace: wrong use is one line") {
   require_one_line(build.halo({"trace", "04", "--output", "/nowhere/at/all.html"}), 74);
 }
 
+TEST_CASE_METHOD(Traced, "trace: where no kernel was launched it says what may be the cause") {
+  const std::string silent = "#!/bin/sh\nexit 0\n";
+  const fs::path program = build.path() / "silent", source = build.path() / "silent.cu";
+  write_text(program, silent);
+  fs::permissions(program, fs::perms(0755));
+  CHECK_THAT(build.halo({"trace", program.string()}).err, contains("was it made by simcc?"));
+  // A compiler that makes this program of any file.
+  const fs::path simcc = build.path() / "common/simt/cudart/simcc";
+  fs::create_directories(simcc.parent_path());
+  write_text(simcc, "#!/bin/sh\ncp '" + program.string() + "' \"$3\"\n");
+  fs::permissions(simcc, fs::perms(0755));
+  build.add_target(simcc);
+  write_text(source, "int main() {}\n");
+  const Ended of_source = build.halo({"trace", source.string()});
+  CHECK(of_source.status == 2);
+  CHECK_THAT(of_source.err, contains("go in --args") && !contains("simcc"));
+}
+
 TEST_CASE("trace: an exercise's check runs one problem of the student's file") {
   FakeCourse course;
   course.add("04_tile_and_halo", "Tile and halo");

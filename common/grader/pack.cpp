@@ -192,24 +192,32 @@ std::string in_folder(const std::string& top, const std::string& path) {
   return top.empty() ? path : top + "/" + path;
 }
 
-void write_archive(const Pack& pack, const fs::path& target, const std::string& top) {
-  data::OutputFile file(target.string());
+// In memory, so that whoever writes it says why a file cannot be: the archive's own words for a full disk
+// are "Write error".
+std::string archive_of(const Pack& pack, const std::string& name, const std::string& top) {
   struct Closing {
     archive* writer = archive_write_new();
     ~Closing() { archive_write_free(writer); }
   } closing;
   archive* const writer = closing.writer;
   const auto require = [&](int status) {
-    if (status < ARCHIVE_WARN) throw file.error(archive_error_string(writer));
+    if (status < ARCHIVE_WARN) {
+      throw DataError(data::quoted(name) + " cannot be made: " + archive_error_string(writer));
+    }
   };
-  const std::string name = target.filename().string();
   if (name.ends_with(".zip")) {
     require(archive_write_set_format_zip(writer));
   } else {
     require(archive_write_set_format_pax_restricted(writer));
     if (!name.ends_with(".tar")) require(archive_write_add_filter_gzip(writer));
   }
-  require(archive_write_open_fd(writer, file.descriptor()));
+  require(archive_write_set_bytes_in_last_block(writer, 1));
+  std::string bytes;
+  const auto append = [](archive*, void* to, const void* from, std::size_t count) {
+    static_cast<std::string*>(to)->append(static_cast<const char*>(from), count);
+    return static_cast<la_ssize_t>(count);
+  };
+  require(archive_write_open(writer, &bytes, nullptr, append, nullptr));
   struct Freeing {
     archive_entry* entry = archive_entry_new();
     ~Freeing() { archive_entry_free(entry); }
@@ -224,28 +232,20 @@ void write_archive(const Pack& pack, const fs::path& target, const std::string& 
     archive_entry_set_mtime(entry, now, 0);
     archive_entry_set_size(entry, static_cast<la_int64_t>(packed.content.size()));
     require(archive_write_header(writer, entry));
-    if (archive_write_data(writer, packed.content.data(), packed.content.size()) < 0) {
-      throw file.error(archive_error_string(writer));
-    }
+    const la_ssize_t written =
+        archive_write_data(writer, packed.content.data(), packed.content.size());
+    require(written < 0 ? ARCHIVE_FATAL : ARCHIVE_OK);
   }
   require(archive_write_close(writer));
-  file.commit();
-}
-
-std::string tar_of(const Pack& pack) {
-  const data::TemporaryFolder folder("halo-pack");
-  const fs::path path = folder.path() / "pack.tar";
-  write_archive(pack, path, "");
-  return read(path);
+  return bytes;
 }
 #else
-constexpr const char* kNoArchives =
-    "archives need libarchive (Debian, Ubuntu: apt-get install libarchive-dev, then again): name a "
-    "folder instead";
-void write_archive(const Pack&, const fs::path&, const std::string&) {
-  throw DataError(kNoArchives);
+std::string archive_of(const Pack&, const std::string&, const std::string&) {
+  throw DataError(
+      "archives need libarchive (Debian, Ubuntu: apt-get install libarchive-dev, then again): name "
+      "a "
+      "folder instead");
 }
-std::string tar_of(const Pack&) { throw DataError(kNoArchives); }
 #endif
 
 bool is_archive(const fs::path& target) {
@@ -439,7 +439,7 @@ Pack platform_bundle(const Pack& course, const Bundle& bundle) {
   add_manifest(graded);
   for (PackedFile& file : graded) file.path.insert(0, "course/");
   if (bundle.platform == "autolab") {
-    put(files, {"autograde.tar", tar_of(graded)});
+    put(files, {"autograde.tar", archive_of(graded, "autograde.tar", "")});
   } else {
     for (PackedFile& file : graded) put(files, std::move(file));
   }
@@ -447,7 +447,9 @@ Pack platform_bundle(const Pack& course, const Bundle& bundle) {
 }
 
 void write_pack(const Pack& pack, const fs::path& target, const std::string& top) {
-  if (is_archive(target)) return write_archive(pack, target, top);
+  if (is_archive(target)) {
+    return data::write_file(target.string(), archive_of(pack, target.filename().string(), top));
+  }
   std::error_code unknown;
   if (fs::exists(target, unknown) &&
       (!fs::is_directory(target, unknown) || !fs::is_empty(target, unknown))) {

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -79,6 +80,16 @@ class Student(Copies):
                     self.assertFalse(path.startswith("common/grader/"))
                 self.assertNotRegex(path, r"(^|/)(right|wrong)_|assignment\.json|answers\.json|progress\.json")
                 self.assertNotRegex(path, r"_test\.(cpp|py)$")
+
+    def test_an_archive_that_cannot_be_written_is_one_line_with_the_reason(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+        archive = self.at / "large.zip"
+        # Python ignores the signal of this limit, and so does what it starts.
+        done = subprocess.run([halo, "pack", "student", archive], cwd=ROOT, capture_output=True, text=True,
+                              check=False, preexec_fn=limit, restore_signals=False)
+        self.assertEqual((done.returncode, done.stderr), (74, f"halo: cannot write '{archive}': File too large\n"))
+        self.assertFalse(archive.exists())
 
     def test_no_text_of_a_solution_is_in_any_file(self):
         runs = solution_runs()

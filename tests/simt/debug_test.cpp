@@ -353,6 +353,14 @@ TEST_CASE("a terminal's user has the same by words", "[simt]") {
   CHECK(running.outcome().status == 0);
 }
 
+TEST_CASE("simt debug says in one line that there is no such program", "[simt]") {
+  const Outcome outcome = program().run("'" SIMT "' debug ./nothing");
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err == "simt: ./nothing cannot be started: No such file or directory\n");
+  CHECK(program().run("'" SIMT "' debug --wrong ./program").err ==
+        "simt: there is no option --wrong before the program's name\n");
+}
+
 TEST_CASE("simt debug starts a program for a terminal or an editor", "[simt]") {
   const Outcome terminal =
       program().run("(printf 'next\\nprint i\\ncontinue\\n' | '" SIMT "' debug ./program)");

@@ -1,4 +1,5 @@
 // Programs in the simulator: they find our libcudart before NVIDIA's.
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +36,8 @@ char** heed_options(char** words) {
     const auto* const option = std::find_if(std::begin(kOptions), std::end(kOptions),
                                             [&](const Option& one) { return one.name == name; });
     if (option == std::end(kOptions)) {
-      throw std::runtime_error("run knows no option " + std::string(name));
+      throw std::runtime_error("there is no option " + std::string(name) +
+                               " before the program's name");
     }
     const bool is_one_word = name.size() < word.size();
     if (!is_one_word && *++words == nullptr) {
@@ -43,37 +45,52 @@ char** heed_options(char** words) {
     }
     setenv(option->variable, is_one_word ? word.data() + name.size() + 1 : *words, 1);
   }
-  if (words[0] == nullptr) throw std::runtime_error("run needs a program to start");
+  if (words[0] == nullptr) throw std::runtime_error("there is no program to start");
   return words;
 }
 
-}  // namespace
-
-int run(char** words) {
+// Sets the environment, in which the program finds our libraries; the words from the program's name on.
+char** prepare(char** words) {
   words = heed_options(words);
   const std::filesystem::path folder = library_folder();
   std::string folders = folder.string() + ":" + libraries_folder(folder).string();
   const char* const others = std::getenv("LD_LIBRARY_PATH");
   if (others != nullptr && *others != '\0') folders += std::string(":") + others;
   setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
+  return words;
+}
+
+// In this process; it comes back only if that is impossible, which it has said.
+int start(char** words) {
   execvp(words[0], words);
   std::fprintf(stderr, "simt: %s cannot be started: %s\n", words[0], std::strerror(errno));
   return kWrongUse;
 }
 
+}  // namespace
+
+int run(char** words) { return start(prepare(words)); }
+
 int debug(char** words) {
   const bool is_for_editor = std::string_view(words[0]) == "--dap";
-  words += is_for_editor;
-  if (words[0] == nullptr) throw std::runtime_error("debug --dap needs a program to start");
+  words = prepare(words + is_for_editor);
   simt::debug::Listener listener;
+  // Closed when the program starts: what is read before says that it could not be.
+  int failure[2];
+  if (pipe2(failure, O_CLOEXEC) != 0) throw std::runtime_error("debug cannot make a pipe");
   const pid_t child = fork();
   if (child == 0) {
     setenv("SIMT_DEBUG", listener.path().c_str(), 1);
     // An editor's or a terminal's words are not the program's: it reads nothing.
     if (std::freopen("/dev/null", "r", stdin) == nullptr) _exit(kWrongUse);
     if (is_for_editor) dup2(STDERR_FILENO, STDOUT_FILENO);
-    _exit(run(words));
+    const int status = start(words);
+    _exit(::write(failure[1], "", 1) == 1 ? status : kWrongUse);
   }
+  ::close(failure[1]);
+  char failed = 0;
+  if (::read(failure[0], &failed, 1) == 1) return kWrongUse;
+  ::close(failure[0]);
   std::thread user([&] { simt::debug::attend(listener, {}, is_for_editor); });
   int status = 0;
   waitpid(child, &status, 0);

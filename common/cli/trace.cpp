@@ -184,6 +184,8 @@ std::vector<trace::Traced> run_subject(const Subject& subject, const fs::path& f
                                how_it_ended(ended) + "): " + subject.without_kernel);
     }
     if (!ended.good()) {
+      // The simulator's findings.
+      if (ended.status == 3) std::fputs(ended.err.c_str(), stderr);
       std::fprintf(stderr, "halo: %s ended with %s; what it did until then is shown\n",
                    run.name.c_str(), how_it_ended(ended).c_str());
     }

@@ -105,6 +105,12 @@ TEST_CASE_METHOD(Traced, "trace: what a program found does not keep it from bein
   CHECK(ended.status == 0);
   CHECK_THAT(ended.err, contains("ended with exit status 1"));
   CHECK_THAT(ended.out, contains("bad: grid 4"));
+  // A program of simcc ends so, and nobody would see what the simulator said.
+  const fs::path program = build.path() / "found";
+  write_text(program, "#!/bin/sh\n" + traces("found") + "echo 'k.cu:3: error: race' >&2\nexit 3\n");
+  fs::permissions(program, fs::perms(0755));
+  CHECK_THAT(build.halo({"trace", program.string(), "--explain"}).err,
+             contains("k.cu:3: error: race\n") && contains("ended with exit status 3"));
 }
 
 TEST_CASE_METHOD(Traced, "trace: wrong use is one line") {

@@ -54,8 +54,8 @@ class ContractExaminer final : public Examiner {
     if (!numbers.empty() && numbers.size() != names.size()) {
       std::string all;
       for (const std::string& name : names) all += (all.empty() ? "" : ",") + name;
-      std::fprintf(stderr, "--numbers: %zu numbers, and a problem of %s has %zu: %s\n",
-                   numbers.size(), contract().name.c_str(), names.size(), all.c_str());
+      std::fprintf(stderr, "--numbers: a problem of %s has %zu numbers: %s\n",
+                   contract().name.c_str(), names.size(), all.c_str());
       return 2;
     }
     if (contract().on_the_host) {

@@ -432,6 +432,12 @@ TEST_CASE("a program of nvcc's own runs if it has PTX, and else is told how to h
                  contains("link with -cudart shared"));
 }
 
+TEST_CASE("simt ptx refuses a file without PTX", "[simt]") {
+  const Outcome outcome = Workbench().run(": > empty.ptx && '" SIMT "' ptx empty.ptx");
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err == "simt: empty.ptx is no PTX: nvcc -ptx -lineinfo writes such files\n");
+}
+
 TEST_CASE("every function of NVIDIA's library is in ours", "[simt]") {
   const Workbench bench;
   const Outcome theirs = bench.run("nm -D --defined-only '" NVIDIA_CUDART "'");

@@ -73,6 +73,9 @@ void show(const simt::ptx::Module& module, const simt::ptx::Function& function) 
 
 void show_file(const std::string& name) {
   const auto module = simt::ptx::parse(file_text(name), name);
+  if (module->version.empty()) {
+    throw std::runtime_error(name + " is no PTX: nvcc -ptx -lineinfo writes such files");
+  }
   simt::machine::order_modifiers(*module);
   simt::machine::write_out_counted_loops(*module);
   std::printf("%s: PTX %s for %s\n", name.c_str(), module->version.c_str(), module->target.c_str());

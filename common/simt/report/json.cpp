@@ -230,8 +230,8 @@ bool write_at(int file, std::string_view text, long long at) {
 
 [[noreturn]] void give_up(const std::string& path) {
   std::fprintf(stderr,
-               "simt: cannot write the report SIMT_REPORT=%s: check that its folder exists "
-               "and is writable\n",
+               "simt: cannot write the report SIMT_REPORT=%s: check that its folder exists, "
+               "is writable and has room\n",
                path.c_str());
   std::_Exit(2);
 }

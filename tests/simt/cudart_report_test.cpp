@@ -84,7 +84,7 @@ TEST_CASE("settings are heeded, and refused where they make no sense", "[simt]")
     CHECK_THAT(outcome.err, contains(std::string(setting).substr(0, 9)));
   }
   CHECK_THAT(
-      bench.run("(trap '' XFSZ; ulimit -f 0; SIMT_REPORT=full.json ./program 2>&1) | cat").out,
+      bench.run("{ (trap '' XFSZ; ulimit -f 0; SIMT_REPORT=full.json ./program 2>&1) | cat; }").out,
       contains("check that its folder exists, is writable and has room"));
   CHECK_THAT(bench.run("SIMT_CHECK=none ./program").err,
              contains("simt: SIMT_CHECK is no setting and changes nothing: is SIMT_CHECKS meant?"));

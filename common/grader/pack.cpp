@@ -242,9 +242,8 @@ std::string archive_of(const Pack& pack, const std::string& name, const std::str
 #else
 std::string archive_of(const Pack&, const std::string&, const std::string&) {
   throw DataError(
-      "archives need libarchive (Debian, Ubuntu: apt-get install libarchive-dev, then again): name "
-      "a "
-      "folder instead");
+      "archives need libarchive (Debian, Ubuntu: apt-get install libarchive-dev, then again): "
+      "name a folder instead");
 }
 #endif
 

@@ -25,10 +25,6 @@ std::int64_t Given::operator[](std::string_view name) const {
   return (*numbers_)[static_cast<std::size_t>(found - names_->begin())];
 }
 
-double Given::cell(int input, std::int64_t index) const {
-  return inputs_->at(static_cast<std::size_t>(input)).values.at(static_cast<std::size_t>(index));
-}
-
 const std::string& Given::name_of(int input) const {
   return inputs_->at(static_cast<std::size_t>(input)).name;
 }
@@ -37,23 +33,20 @@ double Given::common(std::int64_t index) const {
   return common_->at(static_cast<std::size_t>(index));
 }
 
-void Output::use(const Cell& cell) {
-  if (used_ == nullptr) return;
-  used_->at(static_cast<std::size_t>(cell.input)).at(static_cast<std::size_t>(cell.index)) = true;
-}
-
 void Output::product(std::initializer_list<Cell> factors) {
   double product = 1;
-  std::string words;
   for (const Cell& factor : factors) {
     use(factor);
     product *= given_.cell(factor.input, factor.index);
-    if (reads_ != nullptr) {
+  }
+  if (reads_ != nullptr) {
+    std::string words;
+    for (const Cell& factor : factors) {
       words += (words.empty() ? "" : " * ") + given_.name_of(factor.input) + "[" +
                std::to_string(factor.index) + "]";
     }
+    reads_->push_back(words);
   }
-  if (reads_ != nullptr) reads_->push_back(words);
   value_ += product;
   scale_ += std::fabs(product);
   ++terms_;

@@ -35,7 +35,9 @@ class Given {
   /// Throws std::logic_error for a name that the contract does not have.
   std::int64_t operator[](std::string_view name) const;
   /// A cell of an input; where there are inputs.
-  double cell(int input, std::int64_t index) const;
+  double cell(int input, std::int64_t index) const {
+    return inputs_->at(static_cast<std::size_t>(input)).values.at(static_cast<std::size_t>(index));
+  }
   const std::string& name_of(int input) const;
   /// What Contract::prepare worked out of the inputs.
   double common(std::int64_t index) const;
@@ -74,7 +76,10 @@ class Output {
   bool is_untouched() const { return untouched_; }
 
  private:
-  void use(const Cell& cell);
+  void use(const Cell& cell) {
+    if (used_ == nullptr) return;
+    used_->at(static_cast<std::size_t>(cell.input)).at(static_cast<std::size_t>(cell.index)) = true;
+  }
 
   const Given& given_;
   std::vector<std::string>* reads_;  // in words: the products of a sum, or what it is made from

@@ -12,7 +12,8 @@ constexpr int kInput = 0;
 constexpr int kMask = 1;
 
 void define(const Given& given, std::int64_t i, Output& output) {
-  for (std::int64_t j = 0; j < given["width"]; ++j) output.product({{kInput, i + j}, {kMask, j}});
+  const std::int64_t width = given["width"];
+  for (std::int64_t j = 0; j < width; ++j) output.product({{kInput, i + j}, {kMask, j}});
 }
 
 std::vector<Trait> traits(const Given& given) {

@@ -13,10 +13,10 @@ constexpr int kMask = 1;
 constexpr int kOutputs = 4;  // of a thread
 
 void define(const Given& given, std::int64_t i, Output& output) {
-  const std::int64_t halo = (given["width"] - 1) / 2;
-  for (std::int64_t j = 0; j < given["width"]; ++j) {
+  const std::int64_t n = given["n"], width = given["width"], halo = (width - 1) / 2;
+  for (std::int64_t j = 0; j < width; ++j) {
     const std::int64_t k = i - halo + j;
-    if (k >= 0 && k < given["n"]) output.product({{kInput, k}, {kMask, j}});
+    if (k >= 0 && k < n) output.product({{kInput, k}, {kMask, j}});
   }
 }
 

@@ -11,10 +11,9 @@ constexpr int kInput = 0;
 constexpr int kMask = 1;
 
 void define(const Given& given, std::int64_t i, Output& output) {
-  const std::int64_t halo = (given["width"] - 1) / 2;
-  for (std::int64_t j = 0; j < given["width"]; ++j) {
-    output.product(
-        {{kInput, std::clamp<std::int64_t>(i - halo + j, 0, given["n"] - 1)}, {kMask, j}});
+  const std::int64_t n = given["n"], width = given["width"], halo = (width - 1) / 2;
+  for (std::int64_t j = 0; j < width; ++j) {
+    output.product({{kInput, std::clamp<std::int64_t>(i - halo + j, 0, n - 1)}, {kMask, j}});
   }
 }
 

@@ -13,8 +13,8 @@ constexpr int kInput = 0;
 constexpr int kMask = 1;
 
 void define(const Given& given, std::int64_t i, Output& output) {
-  const std::int64_t n = given["n"], halo = (given["width"] - 1) / 2;
-  for (std::int64_t j = 0; j < given["width"]; ++j) {
+  const std::int64_t n = given["n"], width = given["width"], halo = (width - 1) / 2;
+  for (std::int64_t j = 0; j < width; ++j) {
     const std::int64_t k = (i - halo + j) % n;
     output.product({{kInput, k < 0 ? k + n : k}, {kMask, j}});
   }

@@ -374,15 +374,20 @@ void Watch::remember(const WarpAccess& access) {
 // Their addresses are counted from the first constant on. Most loads are of what others have read before.
 void Watch::remember_constants(const WarpAccess& access) {
   const auto bytes = static_cast<std::size_t>(access.lanes.bytes);
+  std::uint64_t known = ~std::uint64_t{0};  // lanes usually read one constant
   machine::each_lane(access.lanes.mask, [&](std::size_t lane) {
     const std::uint64_t at = access.lanes.address[lane];
+    if (at == known) return;
     const bool has_waited = !operation_.is_early() || !is_early(*access.warp, 1u << lane);
     bool is_known = has_waited;
     for (std::uint64_t word = at / 4; word <= (at + bytes - 1) / 4; ++word) {
       is_known = is_known && constants_read_[word];
       if (has_waited) constants_read_[word] = true;
     }
-    if (is_known) return;
+    if (is_known) {
+      known = at;
+      return;
+    }
     operation_.touch(constants_ + at, bytes, timeline::Touch::reads, access.step->site, has_waited);
   });
 }

@@ -42,29 +42,29 @@ std::uint64_t stride_of(const WarpAddresses& access) {
 
 // The most different words of these lanes that lie in one bank.
 int depth(const WarpAddresses& access, std::uint32_t lanes) {
-  const int each = std::max(1, access.bytes / 4);
   if (access.bytes == 4 && lanes == ~0u) {
     // As many lanes fall together as the stride and the number of banks have factors in common: powers of two.
     const std::uint64_t stride = stride_of(access);
     if (stride != 0) return static_cast<int>(std::min<std::uint64_t>(stride & -stride, kBanks));
   }
-  // Of each bank the words that were found there; as a rule one.
-  std::array<std::array<std::uint64_t, kLanes>, kBanks> words;
+  // What a lane reads is aligned to its size: the banks of its words are no others' but of lanes whose words all are there.
+  const int words = std::max(1, access.bytes / 4);
+  const int shift = 2 + std::countr_zero(static_cast<unsigned>(words));
+  const auto groups = static_cast<std::uint64_t>(kBanks / words);
+  // Of each group of banks what was found there; as a rule one.
+  std::array<std::array<std::uint64_t, kLanes>, kBanks> found;
   std::array<std::uint8_t, kBanks> count{};
   int deepest = 0;
   for (; lanes != 0; lanes &= lanes - 1) {
-    const std::uint64_t first =
-        access.address[static_cast<std::size_t>(std::countr_zero(lanes))] >> 2;
-    for (int w = 0; w < each; ++w) {
-      const std::uint64_t word = first + static_cast<std::uint64_t>(w);
-      auto& in_bank = words[word % kBanks];
-      std::uint8_t& many = count[word % kBanks];
-      if (std::find(in_bank.begin(), in_bank.begin() + many, word) != in_bank.begin() + many) {
-        continue;
-      }
-      in_bank[many++] = word;
-      deepest = std::max<int>(deepest, many);
+    const std::uint64_t its =
+        access.address[static_cast<std::size_t>(std::countr_zero(lanes))] >> shift;
+    auto& in_group = found[its % groups];
+    std::uint8_t& many = count[its % groups];
+    if (std::find(in_group.begin(), in_group.begin() + many, its) != in_group.begin() + many) {
+      continue;
     }
+    in_group[many++] = its;
+    deepest = std::max<int>(deepest, many);
   }
   return deepest;
 }

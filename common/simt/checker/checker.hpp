@@ -250,11 +250,12 @@ class BlockCheck {
   Ordered ordered(const Exact& earlier, unsigned thread);
   const Site* site_of(const Exact& one) const;  // null: not known
   bool is_strong(const Exact& one) const;
+  bool is_volatile(const Exact& one) const;
   bool is_sent(const Exact& one) const;
   bool is_of_barrier(const Exact& one) const;
   bool differ_in_size(const Exact& a, const Exact& b) const;
   bool are_strong(const Exact& a, const Exact& b, bool is_shared) const;
-  Ordered ordered_by_locks(const Exact& earlier, unsigned thread);
+  Ordered ordered_by_locks(const Exact& earlier, const Exact& now);
   bool is_plain_atomic(const Exact& one) const;
   static void tidy(Words& words, Word& word);
   void judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,

@@ -78,17 +78,19 @@ BlockCheck::Ordered BlockCheck::ordered(const Exact& earlier, unsigned thread) {
   return order.has_given_up() ? Ordered::yes : Ordered::if_fenced;
 }
 
-// Of accesses that do not race since they are volatile: a value that is handed on by a lock still needs the lock's fence, and
-// what others have read may be overwritten behind it only.
-BlockCheck::Ordered BlockCheck::ordered_by_locks(const Exact& earlier, unsigned thread) {
+// Of accesses that do not race since they are strong: a volatile value that is handed on by a lock still needs the lock's
+// fence, and what others have read may be overwritten behind it only. A cuda::atomic is made to be met by others at any
+// time: a counter that both have passed is not taken for its lock.
+BlockCheck::Ordered BlockCheck::ordered_by_locks(const Exact& earlier, const Exact& now) {
   if (threads_.empty() || earlier.act == Act::atomic || earlier.thread == kNoThread) {
     return Ordered::yes;
   }
-  const Ordered order = ordered(earlier, thread);
+  const Ordered order = ordered(earlier, now.thread);
   if (earlier.act == Act::load && order != Ordered::without_acquire) return Ordered::yes;
-  const bool is_flag =
-      order == Ordered::if_fenced &&
-      (!comes_after(threads_[thread].locked, earlier) || checker_.order_.has_given_up());
+  const bool is_value = is_volatile(earlier) || is_volatile(now);
+  const bool is_flag = order == Ordered::if_fenced &&
+                       (!is_value || !comes_after(threads_[now.thread].locked, earlier) ||
+                        checker_.order_.has_given_up());
   return is_flag ? Ordered::yes : order;
 }
 
@@ -115,6 +117,11 @@ bool BlockCheck::is_sent(const Exact& one) const {
 bool BlockCheck::is_strong(const Exact& one) const {
   const Site* const site = site_of(one);
   return one.act == Act::atomic || (site != nullptr && site->strength != Strength::weak);
+}
+
+bool BlockCheck::is_volatile(const Exact& one) const {
+  const Site* const site = site_of(one);
+  return site != nullptr && site->strength == Strength::is_volatile;
 }
 
 bool BlockCheck::differ_in_size(const Exact& a, const Exact& b) const {
@@ -544,7 +551,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
         }
         continue;
       }
-      switch (ordered_by_locks(one, now.thread)) {
+      switch (ordered_by_locks(one, now)) {
         case Ordered::if_fenced:
           lacks_fence = true;
           if (const Exact*& kept = conflict[static_cast<std::size_t>(one.act)];

@@ -232,6 +232,15 @@ TEST_CASE("what a kernel does after it has launched another races with that", "[
   CHECK_THAT(reads.err, contains(at("WRITES") + ": error: race of out in grandchild"));
   CHECK_THAT(reads.err, contains(at("AFTER grandchild") + " after it has launched this kernel"));
   CHECK(reads.status == 3);
+  // As in one grid: what the update finds decides again.
+  const Outcome updates = bench.run("./program updates");
+  CHECK_THAT(updates.err, contains(at("TESTS") + ": note: read_beside_atomic of values in lowers"));
+  CHECK_THAT(updates.err, contains(at("AFTER test") + " after it has launched this kernel"));
+  CHECK(updates.status == 0);
+  const Outcome counts = bench.run("./program counts");
+  CHECK_THAT(counts.err, contains(at("UPDATES") + ": error: race of count in child"));
+  CHECK_THAT(counts.err, contains(at("AFTER updater") + " after it has launched this kernel"));
+  CHECK(counts.status == 3);
 }
 
 TEST_CASE("several devices have memory, variables and streams of their own", "[simt]") {

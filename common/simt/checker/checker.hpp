@@ -50,6 +50,8 @@ enum class Reading : std::uint8_t {
   guard,         // it alone decides whether the thread updates
   kept,          // the value is stored, or the thread wants to see its own update
 };
+/// What such a load is that nothing orders before or after the atomic; `means_last`: a plain one is for the last value.
+std::optional<Hazard> beside_atomic(Reading reading, bool means_last);
 
 /// What the text of the kernel says of an instruction that touches memory.
 struct Site {

@@ -16,6 +16,13 @@ constexpr std::size_t kMostOfAll = std::size_t{1} << 24;
 
 }  // namespace
 
+std::optional<Hazard> beside_atomic(Reading reading, bool means_last) {
+  if (reading == Reading::confirmed) return std::nullopt;
+  const bool is_race = reading == Reading::kept || reading == Reading::guard ||
+                       (means_last && reading == Reading::plain);
+  return is_race ? Hazard::race : Hazard::read_beside_atomic;
+}
+
 // What the cell of a word says.
 void BlockCheck::expand(const Cells& cells, const Others* others, unsigned word, bool is_shared,
                         std::vector<Exact>& to) const {
@@ -652,10 +659,9 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   const auto atomic_read = [&](const Exact& update, const Exact& read) {
     const auto& sites = checker_.launch_.sites;
     const Reading reading = read.site < sites.size() ? sites[read.site].reading : Reading::plain;
-    if (reading == Reading::confirmed) return;
-    const bool is_race = reading == Reading::kept || reading == Reading::guard ||
-                         (is_shared && reading == Reading::plain);
-    tell(is_race ? Hazard::race : Hazard::read_beside_atomic, update, read, "updates atomically ",
+    const std::optional<Hazard> hazard = beside_atomic(reading, is_shared);
+    if (!hazard) return;
+    tell(*hazard, update, read, "updates atomically ",
          "is read without an atomic, and without a barrier between, by",
          "is read without an atomic by",
          reading == Reading::guard ? Remedy::guard : Remedy::blocks);

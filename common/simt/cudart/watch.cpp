@@ -313,44 +313,64 @@ void Watch::of_constants(const WarpAccess& access) {
 
 // What comes after a launch in the order in which all is done here comes before it in no other.
 void Watch::after_launch(const WarpAccess& access) {
-  const bool is_load = access.kind == WarpAccess::Kind::load;
   for_each_word(access, [&](std::size_t, std::uint64_t word, std::uint8_t bytes) {
-    AfterLaunch& its = after_launch_[word][is_load ? 0 : 1];
+    AfterLaunch& its = after_launch_[word][static_cast<std::size_t>(access.kind)];
     const auto all = static_cast<std::uint8_t>(its.bytes | bytes);
     its = {launches_, access.step->site, all, is_strong(access)};
   });
 }
 
+// What this access is beside one of a kernel above it that is done after the launch.
+std::optional<Hazard> Watch::beside(const WarpAccess& access, const Watch& parent,
+                                    WarpAccess::Kind kind, std::int32_t site) const {
+  using enum WarpAccess::Kind;
+  if (kind == load && access.kind == load) return std::nullopt;
+  const auto reading = [](const Watch& watch, std::int32_t of) {
+    const auto& sites = watch.kernel_.facts().sites;
+    const auto at = static_cast<std::size_t>(of);
+    return at < sites.size() ? sites[at].reading : checker::Reading::plain;
+  };
+  if (kind == atomic && access.kind == load) {
+    return checker::beside_atomic(reading(*this, access.step->site), false);
+  }
+  // Who reads what a kernel that it has launched updates means to read its result.
+  if (kind == load && access.kind == atomic) {
+    return checker::beside_atomic(reading(parent, site), true);
+  }
+  return Hazard::race;
+}
+
 void Watch::beside_parents(const WarpAccess& access) {
-  const bool is_load = access.kind == WarpAccess::Kind::load;
+  using enum WarpAccess::Kind;
   for_each_word(access, [&](std::size_t lane, std::uint64_t word, std::uint8_t bytes) {
     for (const Parent& parent : parents_) {
       const auto found = parent.watch->after_launch_.find(word);
       if (found == parent.watch->after_launch_.end()) continue;
-      const auto conflicts = [&](const AfterLaunch& its) {
-        return its.launches >= parent.launches && (its.bytes & bytes) != 0 &&
-               !(its.is_strong && is_strong(access));
-      };
-      const auto& [read, written] = found->second;
-      const bool is_written = conflicts(written);
-      if (!is_written && (is_load || !conflicts(read))) continue;
-      const auto [known, is_new] =
-          faults_.try_emplace({access.step->site, "beside_parent"}, findings_.size());
-      if (!is_new) {
-        ++findings_[known->second].count;
+      for (const WarpAccess::Kind kind : {store, atomic, load}) {
+        const AfterLaunch& its = found->second[static_cast<std::size_t>(kind)];
+        if (its.launches < parent.launches || (its.bytes & bytes) == 0) continue;
+        if (its.is_strong && is_strong(access)) continue;
+        const std::optional<Hazard> hazard = beside(access, *parent.watch, kind, its.site);
+        if (!hazard) continue;
+        const auto [known, is_new] = faults_.try_emplace(
+            {access.step->site, std::string("beside_parent ") + hazard_name(*hazard)},
+            findings_.size());
+        if (!is_new) {
+          ++findings_[known->second].count;
+          return;
+        }
+        const Block* const block = block_at(word * 4);
+        const std::string name = block == nullptr ? "memory" : block->name();
+        const DeviceLine there = parent.watch->line_at(its.site);
+        const std::string place =
+            there.line == 0 ? "" : " at " + there.file + ":" + std::to_string(there.line);
+        add_finding(*hazard, access.step->site, *access.warp, static_cast<int>(lane), name,
+                    std::string(verb(access.kind)) + " " + name + ", which " +
+                        short_name(parent.watch->kernel_.name) + " " + verb(kind) + place +
+                        " after it has launched this kernel",
+                    Remedy::beside_parent, {}, there);
         return;
       }
-      const Block* const block = block_at(word * 4);
-      const std::string name = block == nullptr ? "memory" : block->name();
-      const DeviceLine there = parent.watch->line_at((is_written ? written : read).site);
-      const std::string place =
-          there.line == 0 ? "" : " at " + there.file + ":" + std::to_string(there.line);
-      add_finding(Hazard::race, access.step->site, *access.warp, static_cast<int>(lane), name,
-                  std::string(verb(access.kind)) + " " + name + ", which " +
-                      short_name(parent.watch->kernel_.name) + (is_written ? " writes" : " reads") +
-                      place + " after it has launched this kernel",
-                  Remedy::beside_parent, {}, there);
-      return;
     }
   });
 }

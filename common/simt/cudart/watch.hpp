@@ -109,6 +109,8 @@ class Watch : public machine::Observer {
   void of_constants(const machine::WarpAccess& access);
   void after_launch(const machine::WarpAccess& access);
   void beside_parents(const machine::WarpAccess& access);
+  std::optional<Hazard> beside(const machine::WarpAccess& access, const Watch& parent,
+                               machine::WarpAccess::Kind kind, std::int32_t site) const;
   void all_have_waited(const machine::Block& block);
   void count(const machine::WarpAccess& access);
   void count(const machine::AsyncAccess& access);
@@ -118,7 +120,7 @@ class Watch : public machine::Observer {
   void remember_constants(const machine::WarpAccess& access);
   Finding finding_of(const checker::Finding& finding) const;
 
-  const Kernel& kernel_;
+  Kernel& kernel_;
   const machine::Grid& grid_;
   const int device_ = current_device();
   const ptx::Module& module_;
@@ -140,14 +142,14 @@ class Watch : public machine::Observer {
   std::vector<Finding> findings_;
   std::function<void(const Finding&)> tell_;
   PrintLog printed_;
-  // An access after a launch by the kernel, the last to a word.
+  // An access after a launch by the kernel: by WarpAccess::Kind, the last to a word.
   struct AfterLaunch {
     std::uint32_t launches = 0;  // that there had been; 0: there is none
     std::int32_t site = -1;
     std::uint8_t bytes = 0;  // of the word, a bit each, of all of them
     bool is_strong = false;
   };
-  std::unordered_map<std::uint64_t, std::array<AfterLaunch, 2>> after_launch_;  // loads, others
+  std::unordered_map<std::uint64_t, std::array<AfterLaunch, 3>> after_launch_;
   std::uint32_t launches_ = 0;
   std::vector<Parent> parents_;
   std::map<std::pair<std::int32_t, std::string>, std::size_t> faults_;  // which finding tells them

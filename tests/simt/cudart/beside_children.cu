@@ -1,7 +1,7 @@
 // What a kernel does after it has launched others runs beside them; what it did before, and what waits for its end, do not.
 __global__ void child(int* in, int* out, int* count) {
-  *out = *in;  // READS
-  atomicAdd(count, 1);
+  *out = *in;           // READS
+  atomicAdd(count, 1);  // UPDATES
 }
 __global__ void grandchild(int* out) {
   *out = 1;  // WRITES
@@ -26,6 +26,18 @@ __global__ void reads_what_it_writes(int* values, int* out) {
   launches_one<<<1, 1>>>(out);
   values[0] = *out;  // AFTER grandchild
 }
+__global__ void lowers(int* least, int* times) {
+  const int before = *least;  // TESTS
+  if (before > 1 && atomicMin(least, 1) == before) atomicAdd(times, 1);
+}
+__global__ void updates_what_it_tests(int* values, int* times) {
+  lowers<<<1, 1>>>(values, times);
+  atomicMin(values, 2);  // AFTER test
+}
+__global__ void reads_what_it_updates(int* values, int* out, int* count) {
+  child<<<1, 1>>>(values, out, count);
+  out[1] = *count;  // AFTER updater
+}
 // The first of its launches, not the second, runs beside what it does between.
 __global__ void between(int* values, int* out, int* count) {
   launches_one<<<1, 1>>>(out);
@@ -46,6 +58,10 @@ int main(int argc, char** argv) {
     between<<<1, 1>>>(values, out, count);
   } else if (argv[1][0] == 'w') {
     writes_what_it_reads<<<1, 1>>>(values, out, count);
+  } else if (argv[1][0] == 'u') {
+    updates_what_it_tests<<<1, 1>>>(values, count);
+  } else if (argv[1][0] == 'c') {
+    reads_what_it_updates<<<1, 1>>>(values, out, count);
   } else {
     reads_what_it_writes<<<1, 1>>>(values, out);
   }

@@ -456,6 +456,7 @@ void Watch::count(const WarpAccess& access) {
         return;
       }
       if (access.kind == WarpAccess::Kind::atomic) {
+        if (access.step->traffic == machine::Traffic::swapped) return count_swaps(access.lanes, c);
         c.shared_atomic_requests += 1;
         return;
       }
@@ -474,6 +475,18 @@ void Watch::count(const WarpAccess& access) {
       local_sectors_[access.step->site] +=
           static_cast<std::uint64_t>(memory::local_sectors(access.lanes));
       return;
+  }
+}
+
+// As if no other warp came between. Each round is a load and a swap.
+void Watch::count_swaps(memory::WarpAddresses left, Counters& c) {
+  left.consecutive = false;
+  for (; left.mask != 0; left.mask &= ~memory::swapped(left)) {
+    const memory::Wavefronts its = memory::wavefronts(left, true);
+    c.shared_load_requests += 1;
+    c.shared_load_wavefronts += static_cast<std::uint64_t>(its.taken);
+    c.shared_load_conflicts += static_cast<std::uint64_t>(its.conflicts);
+    c.shared_atomic_requests += 1;
   }
 }
 

@@ -41,14 +41,16 @@ enum class Window : std::uint8_t {
 };
 
 /// How an access counts: as its space has it, as one that reaches other blocks (st.async), not (of an mbarrier, or joined
-/// with another), or as a copy past the first cache (memory::Copy).
+/// with another), as a copy past the first cache (memory::Copy), or in shared memory as rounds of a load and a
+/// compare-and-swap (memory::swapped).
 enum class Traffic : std::uint8_t {
   usual,
   sent,
   none,
   past_cache,
   past_cache_in_part,
-  past_cache_or_zeros
+  past_cache_or_zeros,
+  swapped
 };
 
 /// How a step passes on what nobody has written (undefined.hpp).

@@ -56,6 +56,8 @@ class Dominators {
     }
   }
 
+  // Whether a way leads from the root to the place.
+  bool leads_to(int place) const { return above_[index(place)] != kNone; }
   // Whether no way leads to the place but by this one.
   bool dominates(int one, int place) const {
     if (above_[index(place)] == kNone) return true;
@@ -110,7 +112,8 @@ class ControlFlow {
       order.erase(std::find(order.begin(), order.end(), from));
       const auto its = order.insert(std::find(order.begin(), order.end(), to), from);
       for (const int before : at(from).before) {
-        if (before < from && std::find(its, order.end(), before) != order.end()) {
+        if (before < from && !jumps_back(before, from) &&
+            std::find(its, order.end(), before) != order.end()) {
           late_.push_back({before, from});
         }
       }
@@ -227,11 +230,11 @@ class ControlFlow {
     for (int from = 0; from < size; ++from) {
       for (const int head : at(from).next) {
         ++comers[static_cast<std::size_t>(head)];
-        if (head > from) continue;
-        if (dominators.dominates(head, from)) {
+        // nvcc may put a loop's head behind its body, as that of one that a vote ends.
+        if (dominators.leads_to(from) && dominators.dominates(head, from)) {
           --comers[static_cast<std::size_t>(head)];
           by_head.try_emplace(head, Loop{.head = head}).first->second.jump_back.insert(from);
-        } else {
+        } else if (head <= from) {
           // No loop: nvcc has put the way there behind it.
           late_.push_back({from, head});
         }
@@ -277,6 +280,11 @@ class ControlFlow {
     return done == blocks_.size();
   }
 
+  bool jumps_back(int from, int to) const {
+    return std::any_of(loops_.begin(), loops_.end(), [&](const Loop& one) {
+      return one.head == to && one.jump_back.contains(from);
+    });
+  }
   // The smallest loop that the block is in.
   const Loop* innermost(int block) const {
     const auto found = std::find_if(loops_.rbegin(), loops_.rend(),

@@ -551,7 +551,7 @@ class Stretch {
   void join(const Access& first, std::vector<Piece>& pieces) {
     std::sort(pieces.begin(), pieces.end(),
               [](const Piece& a, const Piece& b) { return a.at < b.at; });
-    for (std::int64_t width = kWidest; width >= 8; width /= 2) {
+    for (std::int64_t width = kWidest; width >= (is_shared_ ? 8 : 4); width /= 2) {
       const std::optional<std::int64_t> phase = phase_of(first, pieces, width);
       if (!phase) continue;
       for (auto begin = pieces.begin(); begin != pieces.end();) {
@@ -582,8 +582,12 @@ class Stretch {
               std::int64_t chunk, std::int64_t width) const {
     std::int64_t next = chunk, all = 0;
     bool are_of_one_type = true;
+    // Of halves of a word only those that are stored.
+    const bool are_halves = width == 4;
+    if (are_halves && is_load(*begin->place)) return false;
     for (auto its = begin; its != end; ++its) {
-      if (its->bytes < 4 || its->size > 4 || its->at < next || its->origin != begin->origin) {
+      if (its->bytes < (are_halves ? 2 : 4) || its->size > 4 || its->at < next ||
+          its->origin != begin->origin) {
         return false;
       }
       next = its->at + its->bytes;

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <utility>
+#include <vector>
 
 namespace simt::memory {
 namespace {
@@ -208,6 +209,28 @@ Wavefronts wavefronts(const WarpAddresses& access, bool is_load) {
   }
   result.conflicts = result.taken - result.fewest;
   return result;
+}
+
+std::uint32_t swapped(const WarpAddresses& access) {
+  const int size = std::max(access.bytes, 4), together = kLanes * 4 / size;
+  std::vector<std::uint64_t> words;
+  std::uint32_t lanes = 0;
+  for (int begin = 0; begin < kLanes; begin += together) {
+    std::uint32_t taken = 0;  // banks, or pairs
+    for (int lane = begin; lane < begin + together; ++lane) {
+      if (!has(access.mask, lane)) continue;
+      const std::uint64_t word =
+          access.address[static_cast<std::size_t>(lane)] / static_cast<std::uint64_t>(size);
+      const std::uint32_t bank = 1u << word % static_cast<std::uint64_t>(together);
+      if ((taken & bank) != 0 || std::find(words.begin(), words.end(), word) != words.end()) {
+        continue;
+      }
+      taken |= bank;
+      words.push_back(word);
+      lanes |= 1u << lane;
+    }
+  }
+  return lanes;
 }
 
 int copied_sectors(Copy way, const WarpAddresses& from, std::span<const std::uint64_t> to) {

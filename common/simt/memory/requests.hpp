@@ -29,6 +29,9 @@ struct Wavefronts {
   int conflicts = 0;
 };
 Wavefronts wavefronts(const WarpAddresses& access, bool is_load);
+/// For which of the lanes a compare-and-swap in shared memory works whose word all of them have just loaded: one of each
+/// bank, and of 8 bytes one of each half of the warp, unless another has changed that word. Found on an H200.
+std::uint32_t swapped(const WarpAddresses& access);
 
 /// Asynchronous copies to shared memory, by both sides: through the first cache (cp.async.ca), past it (.cg), past it with
 /// zeros behind what is read, or past it where a register says how much is read or nothing is.

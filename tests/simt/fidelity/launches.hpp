@@ -79,5 +79,6 @@ void chains();
 void guarded_copies();
 void images();
 void loop_exits();
+void shared_sums();
 
 }  // namespace fidelity

@@ -201,6 +201,73 @@ __global__ void labels(const int* in, int* o) {
   o[i] = cg::reduce(g, in[i], cg::plus<int>()) * 100 + b.thread_rank();
 }
 
+// Narrow members beside each other.
+struct Tagged {
+  float x, y;
+  unsigned char kind, flags;
+  unsigned short count;
+};
+__global__ void tagged(const Tagged* in, Tagged* out) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  Tagged its = in[t];
+  if (its.kind & 1) {
+    its.x += 1;
+    its.flags = its.kind;
+  } else {
+    its.y -= 1;
+  }
+  out[t] = its;
+}
+struct Four {
+  unsigned char a, b, c, d;
+};
+__global__ void four_bytes(const Four* in, Four* out) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  const Four its = in[t];
+  out[t] = Four{its.d, its.c, its.b, its.a};
+}
+struct ShortsBehindKey {
+  int key;
+  short low, high;
+};
+__global__ void shorts_behind_key(const ShortsBehindKey* in, ShortsBehindKey* out) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  ShortsBehindKey its = in[t];
+  its.key += its.low;
+  const short low = its.low;
+  its.low = its.high;
+  its.high = low;
+  out[t] = its;
+}
+struct Narrowing {
+  double d;
+  int i;
+  short s;
+  char c, e;
+};
+__global__ void narrowing(const Narrowing* in, Narrowing* out) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  Narrowing its = in[t];
+  its.d *= 2;
+  its.c += its.e;
+  its.s += 1;
+  its.i = its.s;
+  out[t] = its;
+}
+struct KeyFirst {
+  short a;
+  char b, c;
+  int d;
+};
+__global__ void key_first(const KeyFirst* in, KeyFirst* out) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  KeyFirst its = in[t];
+  its.a += its.c;
+  its.b = its.c + 1;
+  its.d += its.a;
+  out[t] = its;
+}
+
 }  // namespace
 
 void layouts() {
@@ -254,6 +321,17 @@ void layouts() {
   tell("structure in shared memory", o);
   labels<<<4, 96>>>(in.data(), io.data());
   tell("groups by label", io);
+  Array<int> records(512), changed(512, 0);
+  tagged<<<2, 64>>>(records.as<Tagged>(), changed.as<Tagged>());
+  tell("tagged", changed);
+  four_bytes<<<2, 64>>>(records.as<Four>(), changed.as<Four>());
+  tell("four bytes", changed);
+  shorts_behind_key<<<2, 64>>>(records.as<ShortsBehindKey>(), changed.as<ShortsBehindKey>());
+  tell("shorts behind key", changed);
+  narrowing<<<2, 64>>>(records.as<Narrowing>(), changed.as<Narrowing>());
+  tell("narrowing", changed);
+  key_first<<<2, 64>>>(records.as<KeyFirst>(), changed.as<KeyFirst>());
+  tell("key first", changed);
 }
 
 }  // namespace fidelity

@@ -271,6 +271,17 @@ __global__ void inserts(const int* in, int* table, int* out) {
   out[t] = added;
 }
 
+// A vote ends it, and so its head stands behind its body.
+__global__ void until_none(const int* in, int* out, int n) {
+  const int t = thread();
+  int at = t, sum = 0;
+  while (__any_sync(~0u, at < n)) {
+    if (at < n) sum += in[at];
+    at += 64 + (in[at & 127] & 7);
+  }
+  out[t] = sum;
+}
+
 }  // namespace
 
 void loop_exits() {
@@ -320,6 +331,9 @@ void loop_exits() {
   Array<int> empty(2048, 0);
   inserts<<<2, kThreads>>>(in.data(), empty.data(), out.data());
   tell("inserted", out);
+  Array<int> values(8192), sums(8192, 2);
+  until_none<<<2, kThreads>>>(values.data(), sums.data(), 700);
+  tell("sums until none", sums);
 }
 
 }  // namespace fidelity

@@ -20,4 +20,5 @@ int main() {
   fidelity::guarded_copies();
   fidelity::images();
   fidelity::loop_exits();
+  fidelity::shared_sums();
 }

@@ -587,6 +587,10 @@ TEST_CASE("the thread that was asked for stops, and what it knows is told") {
   CHECK_THAT(said.str(), contains("thread (0,0,0) of block (0,0,0): copies.cu:7 in "));
   CHECK_THAT(said.str(), contains("threadIdx = {x = 0, y = 0, z = 0}"));
   CHECK_THAT(said.str(), contains("n = 1"));
+
+  Contract of_the_host = contract;
+  of_the_host.on_the_host = true;
+  CHECK(debug(of_the_host, check, options, test::seed()) == 2);
 }
 
 }  // namespace

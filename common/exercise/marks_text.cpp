@@ -227,9 +227,14 @@ Failure failure_of(const Marks& marks, const CaseMark& mark, const TableOptions&
   const Row* row = mark.category == Category::budget ? nullptr : row_of(marks, mark);
   Failure failure;
   if (row == nullptr || row->variant != mark.name) {
-    const std::string name = mark.name + (mark.message.empty() ? "" : ": ");
-    // The row's finding comes with its advice.
-    const std::string words = row == nullptr ? mark.message : without_advice(mark.message);
+    // The row's findings say what they say, with their advice.
+    const bool is_told =
+        row != nullptr && std::any_of(row->hazards.findings.begin(), row->hazards.findings.end(),
+                                      [&](const Hazard& one) { return fails_by(mark, one); });
+    const std::string words = is_told          ? ""
+                              : row == nullptr ? mark.message
+                                               : without_advice(mark.message);
+    const std::string name = mark.name + (words.empty() ? "" : ": ");
     failure.parts.push_back(paint("FAIL", Tone::bad, options) + "  " +
                             paint(name, Tone::strong, options) +
                             wrapped(words, options, "      ", 6 + letters_of(name)) + "\n");

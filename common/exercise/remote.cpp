@@ -320,7 +320,7 @@ struct RemoteBackend::State {
                      "it run before main?)";
       }
       if (has_device() && &asked == process.get() && asked.has_read_astray()) {
-        how += " in host code: only kernels can read arrays that are on the device";
+        how += " in host code: does it read an array of the device?";
       }
       if (asked.is_hindered()) hinder(how);
       fail(how);

@@ -174,8 +174,12 @@ std::vector<trace::Traced> run_subject(const Subject& subject, const fs::path& f
         run_program(run.command, [&](const std::string&) { progress.show("tracing " + run.name); });
     progress.clear();
     if (!ended.started) throw CannotRun(ended.err);
-    if (ended.status == 2 || ended.status == 77 || !fs::exists(report)) {
+    if (ended.status == 2 || ended.status == kNotWritten || ended.status == 77 ||
+        !fs::exists(report)) {
       const std::string why = refusal_of(ended, run.command.front());
+      if (ended.status == kNotWritten) {
+        throw data::NotWritten(why.empty() ? run.name + " was not written" : why);
+      }
       if (ended.status == 77) throw CannotRun(why.empty() ? run.name + " was not run" : why);
       throw WrongUse(!why.empty() ? why
                      : fs::exists(report)

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -11,6 +12,9 @@ namespace halo::exercises {
 
 int debug(const Contract& contract, Check& check, const DebugOptions& options, std::uint64_t seed) {
   try {
+    if (contract.on_the_host) {
+      throw std::runtime_error(contract.name + " runs on the host: there is no kernel to stop in");
+    }
     const FirstFault fault = check.first_fault();
     const simt::debug::Wanted wanted{options.block.value_or(fault.owner.block),
                                      options.thread.value_or(fault.owner.thread), options.file,
@@ -19,15 +23,22 @@ int debug(const Contract& contract, Check& check, const DebugOptions& options, s
                  static_cast<long long>(*wanted.thread), static_cast<long long>(*wanted.block));
     simt::debug::Listener listener;
     setenv("SIMT_DEBUG", listener.path().c_str(), 1);
-    std::jthread user([&] { simt::debug::attend(listener, wanted, options.dap); });
+    bool has_met = false;
+    std::jthread user([&] { has_met = simt::debug::attend(listener, wanted, options.dap); });
     // Before the thread is waited for, whatever comes of it.
     const struct Ended {
       simt::debug::Listener& listener;
       ~Ended() { listener.stop(); }
     } ended{listener};
-    Check held(contract, WorkerCommand{.words = {options.program}, .is_held = true}, options.file,
-               seed);
-    held.run_once(fault.problem);
+    // The user's end waits for the program's.
+    std::optional<Check> held(std::in_place, contract,
+                              WorkerCommand{.words = {options.program}, .is_held = true},
+                              options.file, seed);
+    held->run_once(fault.problem);
+    held.reset();
+    listener.stop();
+    user.join();
+    if (!has_met) throw std::runtime_error(contract.name + " launched no kernel");
     return 0;
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -1080,7 +1080,9 @@ FirstFault Check::first_fault() {
       first = {numbers, {0, 0}, problem.describe() + ": it does not come out right"};
       if (is_right) {
         const Hazard& hazard = row.hazards.findings.front();
-        first.words = problem.describe() + ": " + hazard.message;
+        // Where it stops is told; the advice, by the check.
+        first.words =
+            problem.describe() + ": " + hazard.message.substr(0, hazard.message.find(". "));
         first.owner = {hazard.block[0], hazard.thread[0]};
         continue;
       }

@@ -206,29 +206,60 @@ const Row* row_of(const Marks& marks, const CaseMark& mark) {
   return row == marks.faults.end() ? nullptr : &*row;
 }
 
+// What a message says without its advice.
+std::string without_advice(const std::string& message) {
+  return message.substr(0, std::min(message.find(". "), message.find('\n')));
+}
+
+// Whether it is the finding that a case of safety fails by.
+bool fails_by(const CaseMark& mark, const Hazard& finding) {
+  return mark.category == Category::safety &&
+         mark.message.starts_with(finding.message.substr(0, finding.message.find(" at ")));
+}
+
+struct Failure {
+  std::vector<std::string> parts;
+  std::size_t fewest = 2;  // that say what is wrong, and where
+};
+
 // The first failure, in full.
-std::string failure_text(const Marks& marks, const CaseMark& mark, const TableOptions& options) {
+Failure failure_of(const Marks& marks, const CaseMark& mark, const TableOptions& options) {
   const Row* row = mark.category == Category::budget ? nullptr : row_of(marks, mark);
-  std::string text;
+  Failure failure;
   if (row == nullptr || row->variant != mark.name) {
-    const std::string name = mark.name + (mark.message.empty() ? "" : ": ");
-    text = paint("FAIL", Tone::bad, options) + "  " + paint(name, Tone::strong, options) +
-           wrapped(mark.message, options, "      ", 6 + letters_of(name)) + "\n";
+    // The row's findings say what they say, with their advice.
+    const bool is_told =
+        row != nullptr && std::any_of(row->hazards.findings.begin(), row->hazards.findings.end(),
+                                      [&](const Hazard& one) { return fails_by(mark, one); });
+    const std::string words = is_told          ? ""
+                              : row == nullptr ? mark.message
+                                               : without_advice(mark.message);
+    const std::string name = mark.name + (words.empty() ? "" : ": ");
+    failure.parts.push_back(paint("FAIL", Tone::bad, options) + "  " +
+                            paint(name, Tone::strong, options) +
+                            wrapped(words, options, "      ", 6 + letters_of(name)) + "\n");
+    ++failure.fewest;
   }
-  if (mark.category == Category::budget) return text + budget_faults(mark, options);
+  if (mark.category == Category::budget) {
+    failure.parts.back() += budget_faults(mark, options);
+    return failure;
+  }
   for (const Row& one : marks.faults) {
     const bool is_bad = one.check.outcome == Outcome::bad || one.hazards.outcome == Outcome::bad;
     if (row == nullptr && is_bad) row = &one;
   }
-  if (row == nullptr) return text;
+  if (row == nullptr) return failure;
   Row told = *row;
   told.printed = {};  // by itself, below
+  std::stable_partition(told.hazards.findings.begin(), told.hazards.findings.end(),
+                        [&](const Hazard& one) { return fails_by(mark, one); });
   std::string faults = all_faults({told}, options);
   faults.erase(0, faults.find_first_not_of('\n'));
-  return text + faults;
+  for (std::string& part : parts_of(faults)) failure.parts.push_back(std::move(part));
+  return failure;
 }
 
-// Where the finding is that a case fails by; of one without any, its own name.
+// Where the finding is that a case fails by; of one without any, what it says of whatever problem.
 std::string cause_of(const Marks& marks, const CaseMark& mark) {
   const auto place = [](const Hazard& one) {
     return one.kind + " " + one.file + ":" + std::to_string(one.line);
@@ -239,11 +270,11 @@ std::string cause_of(const Marks& marks, const CaseMark& mark) {
       return place(row.hazards.findings.front());
     }
     for (const Hazard& one : row.hazards.findings) {
-      const std::string seen = one.message.substr(0, one.message.find(" at "));
-      if (mark.category == Category::safety && mark.message.starts_with(seen)) return place(one);
+      if (fails_by(mark, one)) return place(one);
     }
   }
-  return mark.name;
+  const std::size_t of_problem = mark.message.find(": ");
+  return of_problem == std::string::npos ? mark.name : mark.message.substr(of_problem);
 }
 
 // The other failures, a sentence each: advice was given for the first.
@@ -258,8 +289,7 @@ std::vector<std::string> others_of(const Marks& marks, const CaseMark& told,
       continue;
     }
     const std::string words =
-        "also  " + mark.name + (mark.message.empty() ? "" : ": ") +
-        mark.message.substr(0, std::min(mark.message.find(". "), mark.message.find('\n')));
+        "also  " + mark.name + (mark.message.empty() ? "" : ": ") + without_advice(mark.message);
     others.push_back(wrapped(words, options, "      ") + "\n");
   }
   if (alike > 0) {
@@ -325,11 +355,9 @@ std::string render_marks(const Marks& marks, const MarksScreen& screen,
   const std::string printed =
       prints == marks.faults.end() ? "" : printed_text(prints->printed, "", options);
   if (failed == marks.cases.end()) return head + printed + end;
-  std::vector<std::string> failure = parts_of(failure_text(marks, *failed, options));
+  const Failure failure = failure_of(marks, *failed, options);
   std::vector<std::string> others = others_of(marks, *failed, options);
 
-  // The verdict and the first finding are there at any rate.
-  constexpr std::size_t kFewestParts = 2;
   const std::string all_of_it = screen.all_of_it.empty() ? "" : " (" + screen.all_of_it + ")";
   std::size_t left = std::numeric_limits<std::size_t>::max();
   if (screen.lines > 0) {
@@ -353,7 +381,7 @@ std::string render_marks(const Marks& marks, const MarksScreen& screen,
     return std::pair(text, std::size_t{0});
   };
   // Two lines for the others, if there are any.
-  auto [why, cut] = take(failure, std::min<std::size_t>(others.size(), 2), kFewestParts);
+  auto [why, cut] = take(failure.parts, std::min<std::size_t>(others.size(), 2), failure.fewest);
   if (cut > 0) why += "... and " + one_or_more(cut, "part") + " more" + all_of_it + "\n";
   const auto [also, cases] = take(others, 0, 0);
   why += also;

@@ -168,6 +168,7 @@ class Process {
   // It was the machine that ended it, or kept it from running.
   bool is_hindered() const { return is_hindered_; }
   bool was_ended_by_sandbox() const { return was_ended_by_sandbox_; }
+  bool has_read_astray() const { return has_read_astray_; }
   // It hears that nothing more is asked of it, and is given the time to end.
   void leave() {
     grace_ = kGraceOfProfiler;
@@ -216,6 +217,7 @@ class Process {
     } else if (silent) {
       how_ = "it " + words;
     } else if (WIFSIGNALED(status)) {
+      has_read_astray_ = WTERMSIG(status) == SIGSEGV;
       how_ = "it ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
              strsignal(WTERMSIG(status)) + ")";
     } else {
@@ -230,6 +232,7 @@ class Process {
   int socket_ = -1;
   std::string how_;
   bool was_ended_by_sandbox_ = false;
+  bool has_read_astray_ = false;
   bool is_hindered_ = false;
 };
 
@@ -315,6 +318,9 @@ struct RemoteBackend::State {
                    ? " (before the first call: does anything in the file run before main?)"
                    : " (before the first call: has the file a main of its own, or does anything in "
                      "it run before main?)";
+      }
+      if (has_device() && &asked == process.get() && asked.has_read_astray()) {
+        how += " in host code: does it read an array of the device?";
       }
       if (asked.is_hindered()) hinder(how);
       fail(how);

@@ -456,10 +456,12 @@ const ExerciseGrade* exercise_of(const Grade& grade, const std::string& name) {
   return nullptr;
 }
 
-// A message without the problem that it begins with ("n 8, width 3: "), and of what does not compile only that.
+// A message without the problem that it begins with ("n 8, width 3: "), and of what does not compile, or holds other
+// files, only that.
 std::string without_place(const std::string& message) {
-  constexpr const char* kNoProgram = "does not compile";
-  if (message.starts_with(kNoProgram)) return kNoProgram;
+  for (const char* const one : {"does not compile", "there is no file of an exercise in it"}) {
+    if (message.starts_with(one)) return one;
+  }
   static const std::regex problem(R"(^(\w+ [-0-9,]+, )*\w+ [-0-9,]+: )");
   return std::regex_replace(message, problem, "", std::regex_constants::format_first_only);
 }
@@ -497,7 +499,7 @@ class Whole {
         }
       }
       if (!row.grade->error.empty()) {
-        mistakes[{alike(row.grade->error), ""}].insert(row.member->id);
+        mistakes[{alike(without_place(row.grade->error)), ""}].insert(row.member->id);
       }
       most_ = std::max(most_, most);
       points_.push_back(row.grade->points());

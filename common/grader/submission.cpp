@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -387,6 +388,9 @@ class Chooser {
     if (name.file.empty() || is_left(name)) return;
     if (!archive_ending(name.file).empty() && entry.is_file) archives_.push_back(entry.path);
     if (is_start(name)) return;
+    ++count_;
+    told_.emplace(!is_source(name.file), entry.path);
+    if (told_.size() > kTold) told_.erase(std::prev(told_.end()));
     std::vector<std::pair<std::size_t, Rank>> of;
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       if (const auto rank = rank_of(name, wanted_[i], all_files_)) of.emplace_back(i, *rank);
@@ -414,6 +418,15 @@ class Chooser {
   }
 
   const std::vector<std::string>& archives() const { return archives_; }
+  // Some of what is in it, .cu files before others.
+  std::string found() const {
+    if (count_ == 0) return ", nor any other";
+    std::string text;
+    for (const auto& [is_other, path] : told_) {
+      text += (text.empty() ? ", but " : ", ") + data::quoted(path);
+    }
+    return text + (count_ > kTold ? " and " + std::to_string(count_ - kTold) + " more" : "");
+  }
   bool any() const {
     return std::any_of(found_.begin(), found_.end(),
                        [&](const Found& found) { return !best(found).empty(); });
@@ -454,6 +467,7 @@ class Chooser {
 
  private:
   static constexpr std::uint64_t kHeld = 64u << 20;
+  static constexpr std::size_t kTold = 3;
 
   // Whether it is what the course gives to begin an exercise with, which tells where a copy of the course lies.
   bool is_start(const Name& name) {
@@ -495,8 +509,17 @@ class Chooser {
   std::vector<Found> found_;
   std::map<std::string, std::string> beside_;  // by their paths
   std::vector<std::string> archives_;
+  std::size_t count_ = 0;  // of files
+  std::set<std::pair<bool, std::string>> told_;
   std::uint64_t held_ = 0;
 };
+
+// What to hand in, in place of what is there.
+std::string asked_for(const std::vector<Wanted>& wanted) {
+  return wanted.size() == 1 ? "hand in " + wanted.front().file
+                            : "hand in the .cu files under the names that they had, such as " +
+                                  wanted.front().file;
+}
 
 // As what exercise's file one is taken that was handed in by itself: tile_and_halo.cu of meyer_tile_and_halo.cu.
 std::string lone_name(const std::string& file, const std::vector<Wanted>& wanted) {
@@ -510,9 +533,8 @@ std::string lone_name(const std::string& file, const std::vector<Wanted>& wanted
   }
   if (best == nullptr && wanted.size() == 1) best = &wanted.front();
   if (best == nullptr) {
-    throw Refused(
-        data::quoted(file) +
-        " does not have the name of an exercise's file: hand it in under its original name");
+    throw Refused(data::quoted(file) +
+                  " does not have the name of an exercise's file: " + asked_for(wanted));
   }
   return best->file;
 }
@@ -601,12 +623,11 @@ std::vector<HandedIn> take_submission(const fs::path& from, const std::vector<Wa
     return chooser;
   };
   const auto nothing_in = [&](const Chooser& chooser) {
-    return Refused(chooser.archives().empty()
-                       ? "there is no file of an exercise in it: hand in the .cu files under the "
-                         "names that they had"
-                       : "there is no file of an exercise in it, but the archive " +
-                             data::quoted(chooser.archives().front()) +
-                             ": hand in what is in that one");
+    return Refused(
+        chooser.archives().empty()
+            ? "there is no file of an exercise in it" + chooser.found() + ": " + asked_for(wanted)
+            : "there is no file of an exercise in it, but the archive " +
+                  data::quoted(chooser.archives().front()) + ": hand in what is in that one");
   };
   const auto take_archive = [&](const fs::path& path) {
     const Chooser chooser = take(*open_archive(path, limits));

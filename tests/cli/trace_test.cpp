@@ -187,6 +187,15 @@ TEST_CASE("trace: an exercise's check runs one problem of the student's file") {
   CHECK_THAT(refused.err, contains("3 are wanted"));
 }
 
+TEST_CASE("trace: a report that cannot be written is told as that") {
+  FakeBuild build;
+  build.add_program("04_tiled", "sim", "echo 'simt: cannot write the report' >&2; exit 74\n");
+  build.add_family("04_tiled", "conv1d");
+  const Ended ended = build.halo({"trace", "04"});
+  require_one_line(ended, 74);
+  CHECK_THAT(ended.err, contains("cannot write the report"));
+}
+
 TEST_CASE("try: of a budget that is not kept the worst lines are explained") {
   FakeCourse course;
   course.add("04_tile_and_halo", "Tile and halo");

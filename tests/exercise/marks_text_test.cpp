@@ -144,6 +144,38 @@ TEST_CASE("a failure that has a row of its own is told by it, once") {
              contains("FAIL  no hazards: uninitialised shared read") && contains("tile, 7 times"));
 }
 
+TEST_CASE(
+    "where it is not safe is told, whatever the room, and only what is wrong with this case") {
+  Marks marks = wrong_marks();
+  marks.cases[1].outcome = Outcome::good;
+  marks.faults[0].check = {};
+  Hazard barrier = marks.faults[0].hazards.findings[0];
+  barrier.kind = "missed_barrier";
+  barrier.line = 35;
+  barrier.message =
+      "Thread 0 waits at this __syncthreads() at x.cu:35, for nobody. Lead all there.";
+  marks.faults[0].hazards.findings.push_back(barrier);
+  marks.cases[2].message = "Thread 0 waits at this __syncthreads(), for nobody. Lead all there.";
+  MarksScreen screen = a_screen();
+  screen.lines = 5;
+  const std::string text = render_marks(marks, screen, {.width = 80});
+  CAPTURE(text);
+  CHECK_THAT(text, contains("FAIL  no hazards\n"));
+  CHECK_THAT(text, contains("x.cu:35") && contains("try: Lead all there.") &&
+                       !contains("Load the halo") && contains("... and 1 part more"));
+}
+
+TEST_CASE("cases that fail by the same words have the same cause") {
+  Marks marks = wrong_marks();
+  marks.faults.clear();
+  marks.cases[0].outcome = Outcome::bad;
+  marks.cases[0].message = "n 8, width 3: the program is gone";
+  marks.cases[1].message = "n 64, width 5: the program is gone";
+  const std::string text = render_marks(marks, a_screen(), {.width = 80});
+  CAPTURE(text);
+  CHECK_THAT(text, contains("also  1 case with the same cause\n") && !contains("n 64"));
+}
+
 TEST_CASE("a time is a heading of its own, without points") {
   MarksScreen screen = a_screen();
   CHECK_THAT(render_marks(good_marks(), screen, {.width = 80}), !contains("\n  time "));

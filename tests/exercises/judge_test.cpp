@@ -195,7 +195,8 @@ TEST_CASE("a crash costs its group, and the next is still judged") {
   const Verdict verdict = check.right("long ones");
   CHECK(verdict.outcome == Outcome::bad);
   CHECK_THAT(verdict.message, contains("n 5"));
-  CHECK_THAT(verdict.message, contains("signal"));
+  CHECK_THAT(verdict.message, contains("signal 11") &&
+                                  contains("in host code: does it read an array of the device?"));
   CHECK(check.right("short ones").outcome == Outcome::good);
 }
 
@@ -468,8 +469,10 @@ TEST_CASE("host code does not get to see what the device's memory holds") {
   for (const char* group : {"short ones", "long ones"}) {
     const Verdict verdict = check.right(group);
     CHECK(verdict.outcome == Outcome::bad);
-    CHECK_THAT(verdict.message,
-               contains("cudaMemcpy copies device memory to the host (reads_back.cu:15)"));
+    CHECK_THAT(
+        verdict.message,
+        contains("cudaMemcpy copies device memory to the host, but kernels run later: print what "
+                 "it holds in a kernel (reads_back.cu:15)"));
   }
 }
 
@@ -587,6 +590,10 @@ TEST_CASE("the thread that was asked for stops, and what it knows is told") {
   CHECK_THAT(said.str(), contains("thread (0,0,0) of block (0,0,0): copies.cu:7 in "));
   CHECK_THAT(said.str(), contains("threadIdx = {x = 0, y = 0, z = 0}"));
   CHECK_THAT(said.str(), contains("n = 1"));
+
+  Contract of_the_host = contract;
+  of_the_host.on_the_host = true;
+  CHECK(debug(of_the_host, check, options, test::seed()) == 2);
 }
 
 }  // namespace

@@ -453,6 +453,15 @@ TEST_CASE("What does not compile is one mistake, whatever the compiler says") {
   CHECK_THAT(all.write(), contains("   2  01_exercise: does not compile (ada, bo)\n"));
 }
 
+TEST_CASE("Submissions without an exercise's file made one mistake, whatever they hold") {
+  Class all;
+  const std::string none = "there is no file of an exercise in it";
+  all.add("ada.cu", grade_text("ada", {}, none + ", but 'a.cu': hand in b.cu"));
+  all.add("bo.cu", grade_text("bo", {}, none + ", nor any other: hand in b.cu"));
+  all.grade();
+  CHECK_THAT(all.write(), contains("   2  " + none + " (ada, bo)\n"));
+}
+
 TEST_CASE("Mistakes that differ in figures only are one") {
   CHECK(alike("output[4] is 0.31, should be -1.07") == "output[N] is N, should be N");
   CHECK(alike("output[12] is 1e-05, should be 1,024") == "output[N] is N, should be N");

@@ -186,8 +186,19 @@ TEST_CASE("Two files of one exercise are one too many") {
 TEST_CASE(
     "Nothing of an exercise is told, and an archive that lies in its place is opened or named") {
   const Folder folder;
+  const std::string none = "there is no file of an exercise in it, ";
+  const std::string names =
+      ": hand in the .cu files under the names that they had, such as first_program.cu";
+  CHECK(Taken(folder.path()).refusal == none + "nor any other" + names);
   put(folder, "notes.txt", "4");
-  CHECK_THAT(Taken(folder.path()).refusal, contains("there is no file of an exercise in it"));
+  CHECK(Taken(folder.path()).refusal == none + "but 'notes.txt'" + names);
+  put(folder, "tile_and_halo.cu.txt", "4");
+  put(folder, "work/tile.cu", "4");
+  put(folder, "work/a.hpp", "4");
+  CHECK(Taken(folder.path(), {kWanted[1]}).refusal ==
+        none +
+            "but 'work/tile.cu', 'notes.txt', 'tile_and_halo.cu.txt' and 1 more: hand in "
+            "tile_and_halo.cu");
   put(folder, "a.zip", "no archive");
   if (why_no_archives().empty()) {
     CHECK_THAT(Taken(folder.path()).refusal, contains("damaged"));

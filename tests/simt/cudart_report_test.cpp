@@ -76,13 +76,14 @@ TEST_CASE("settings are heeded, and refused where they make no sense", "[simt]")
              contains("simt: cudaMalloc number 2 (cudaMalloc) fails, as SIMT_FAIL asks"));
   CHECK_THAT(bench.run("SIMT_FAIL=launch:1 ./program").err,
              contains("simt: launch number 1 (launch) fails, as SIMT_FAIL asks"));
-  for (const char* const setting : {"SIMT_FAIL=malloc", "SIMT_CHECKS=some", "SIMT_GPU=none",
-                                    "SIMT_TRACE=x", "SIMT_REPORT=none/report.json"}) {
+  for (const char* const setting :
+       {"SIMT_FAIL=malloc", "SIMT_CHECKS=some", "SIMT_GPU=none", "SIMT_TRACE=x"}) {
     INFO(setting);
     const Outcome outcome = bench.run(std::string(setting) + " ./program");
     CHECK(outcome.status == 2);
     CHECK_THAT(outcome.err, contains(std::string(setting).substr(0, 9)));
   }
+  CHECK(bench.run("SIMT_REPORT=none/report.json ./program").status == 74);
   CHECK_THAT(
       bench.run("{ (trap '' XFSZ; ulimit -f 0; SIMT_REPORT=full.json ./program 2>&1) | cat; }").out,
       contains("check that its folder exists, is writable and has room"));

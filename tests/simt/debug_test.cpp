@@ -361,6 +361,13 @@ TEST_CASE("simt debug says in one line that there is no such program", "[simt]")
         "simt: there is no option --wrong before the program's name\n");
 }
 
+TEST_CASE("simt debug of a program without a kernel says so, and does not end well") {
+  const Outcome outcome = program().run("'" SIMT "' debug true");
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err == "simt: true launched no kernel in the simulator: did simcc compile it?\n");
+  CHECK(program().run("'" SIMT "' debug false").status == 1);
+}
+
 TEST_CASE("simt debug starts a program for a terminal or an editor", "[simt]") {
   const Outcome terminal =
       program().run("(printf 'next\\nprint i\\ncontinue\\n' | '" SIMT "' debug ./program)");

@@ -332,7 +332,9 @@ cudaError_t copy(const Issue& issue, const Side& to, const Side& from, const Ext
   }
   if (is_only_checked) return cudaSuccess;
   if (is_recording() && wants_to_see(to, from)) {
-    return refuse_to_note(std::string(issue.name) + " copies device memory to the host");
+    return refuse_to_note(std::string(issue.name) +
+                          " copies device memory to the host, "
+                          "but kernels run later: print what it holds in a kernel");
   }
   if (is_recording() && !is_of_host(to.pointer)) {
     note_copy(issue, to, from, extent);

@@ -296,15 +296,15 @@ void relay(const std::shared_ptr<Connection>& editor, const std::shared_ptr<Conn
   editor->send(Json::object({{"seq", 0}, {"type", "event"}, {"event", "terminated"}}));
 }
 
-void attend(Listener& listener, const Wanted& wanted, bool is_for_editor) {
+bool attend(Listener& listener, const Wanted& wanted, bool is_for_editor) {
   const std::shared_ptr<Connection> program = listener.accept();
-  if (program == nullptr) {
-    std::cerr << "it launched no kernel\n";
-  } else if (is_for_editor) {
+  if (program == nullptr) return false;
+  if (is_for_editor) {
     relay(std::make_shared<Connection>(STDIN_FILENO, STDOUT_FILENO), program, wanted);
   } else {
     talk(*program, wanted, std::cin, std::cout);
   }
+  return true;
 }
 
 }  // namespace simt::debug

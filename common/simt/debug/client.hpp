@@ -47,7 +47,7 @@ void relay(const std::shared_ptr<Connection>& editor, const std::shared_ptr<Conn
            const Wanted& wanted);
 
 /// Waits for a program, and then talks at this terminal, or relays what an editor says on stdin. What it waits for ends when
-/// the user has ended. Returns when Listener::stop() is called, or both have met.
-void attend(Listener& listener, const Wanted& wanted, bool is_for_editor);
+/// the user has ended. Returns when Listener::stop() is called, or both have met; whether they have.
+bool attend(Listener& listener, const Wanted& wanted, bool is_for_editor);
 
 }  // namespace simt::debug

@@ -228,12 +228,15 @@ bool write_at(int file, std::string_view text, long long at) {
   return true;
 }
 
+// As the house has it for results that could not be written.
+constexpr int kNotWritten = 74;
+
 [[noreturn]] void give_up(const std::string& path) {
   std::fprintf(stderr,
                "simt: cannot write the report SIMT_REPORT=%s: check that its folder exists, "
                "is writable and has room\n",
                path.c_str());
-  std::_Exit(2);
+  std::_Exit(kNotWritten);
 }
 
 }  // namespace

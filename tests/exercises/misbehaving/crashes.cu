@@ -1,4 +1,4 @@
-// Crashes on the host for one length only.
+// Reads an array of the device on the host, for one length only.
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"
@@ -9,7 +9,7 @@ __global__ void copy(const float* input, float* output, int n) {
 }
 
 static int launch(const float* input, float* output, int n) {
-  if (n == 5) __builtin_trap();
+  if (n == 5 && input[0] == 7) return cudaErrorUnknown;
   copy<<<(n + 63) / 64, 64>>>(input, output, n);
   return cudaGetLastError();
 }

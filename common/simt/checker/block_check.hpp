@@ -50,11 +50,13 @@ struct BlockCheck::Exact {
 struct BlockCheck::Word {
   std::vector<Exact> all;     // but those that others come after and stand for
   std::int32_t meetings = 0;  // of the cluster before the last access
+  std::int32_t since = 0;     // of the block: what lies before has been taken out
   std::vector<std::pair<std::uint32_t, std::uint32_t>> told;
   bool values_differ = false;  // of writes that race
   bool is_updated = false;     // one of them is an atomic, or was
   /// All are atomics that race with no other; beyond so many some are of threads that have a later one.
   bool is_of_atomics = false;
+  bool is_of_loads = false;
   std::size_t tidy = 0;
 };
 

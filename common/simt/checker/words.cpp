@@ -179,19 +179,22 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   Word* its = nullptr;
   Word& passing = storage_->passing;
   passing.all.clear();
-  passing.is_updated = passing.is_of_atomics = false;
+  passing.is_updated = passing.is_of_atomics = passing.is_of_loads = false;
+  passing.since = 0;
   if (cells.owner[word] < 0) {
     if (cells.owner[word] == mark) {
       its = &words[static_cast<std::size_t>(cells.write[word])];
       const bool goes_on = its->is_of_atomics && !its->all.empty() &&
                            its->all.back().moment >= since_ && is_plain_atomic(now);
-      if (is_shared && is_alone && !goes_on) {
+      const bool has_clusters = checker_.launch_.has_clusters;
+      if (is_shared && is_alone && !goes_on && (has_clusters || its->since != since_)) {
         // What lies before the barrier is done with.
         const bool is_own = &memory == this, have_met = its->meetings != memory.meetings_;
         std::erase_if(its->all, [&](const Exact& one) {
-          if (!checker_.launch_.has_clusters) return one.moment < since_;
+          if (!has_clusters) return one.moment < since_;
           return have_met || (is_own && one.block == id_ && one.moment < since_);
         });
+        its->since = since_;
         if (its->all.empty() && is_usual) {
           its->told.clear();
           its->values_differ = false;
@@ -376,6 +379,7 @@ bool BlockCheck::at_barrier(const Doing& doing) {
       word->all.push_back({id_, thread, now_, doing.cell_site, access.act, 15});
     }
     word->is_updated |= access.act == Act::atomic;
+    word->is_of_loads = false;
     storage.words.accesses += word->all.size() - had;
   }
   return true;
@@ -476,8 +480,22 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     });
     word.all.push_back(now);
     words.accesses += word.all.size() - had;
-    word.is_of_atomics = false;
+    word.is_of_atomics = word.is_of_loads = false;
     return;
+  }
+  // Where order is by barriers alone, of many that do the same two lanes of a warp, or two blocks that never meet, stand for
+  // all.
+  const bool is_exact = checker_.launch_.hands_on;
+  const bool some_stand_for_all = !is_exact || checker_.launch_.by_barriers;
+  const auto is_alike = [&,
+                         since = std::max(since_, warp_since_[now.thread / 32])](const Exact& one) {
+    return one.act == now.act && one.bytes == now.bytes && one.site == now.site &&
+           one.block == now.block && one.moment >= since && one.thread / 32 == now.thread / 32;
+  };
+  if (word.is_of_loads && some_stand_for_all && now.act == Act::load &&
+      site.strength == Strength::weak) {
+    const auto first = std::find_if(word.all.begin(), word.all.end(), is_alike);
+    if (first != word.all.end() && std::any_of(first + 1, word.all.end(), is_alike)) return;
   }
   if (word.is_of_atomics && word.all.size() > word.tidy) tidy(words, word);
   // Of what it conflicts with the first in the order of the grid, for each kind of pair.
@@ -742,18 +760,14 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   if (before != 0) {
     std::erase_if(word.all, [&](const Exact& one) { return one.is_before && stands_for(one); });
   }
-  const bool is_exact = checker_.launch_.hands_on;
   unsigned own = 0;
-  if ((!is_exact || checker_.launch_.by_barriers) && now.act != Act::store) {
-    // Where order is by barriers alone, of many that do the same two lanes of a warp, or two blocks that never meet, stand
-    // for all.
-    const std::int32_t since = std::max(since_, warp_since_[now.thread / 32]);
+  if (some_stand_for_all && now.act != Act::store) {
     unsigned blocks = 0;
     std::int32_t other = 0;
     std::erase_if(word.all, [&](const Exact& one) {
       if (one.act != now.act || one.bytes != now.bytes || one.site != now.site) return false;
       if (one.block == now.block) {
-        own += one.moment >= since && one.thread / 32 == now.thread / 32 ? 1u : 0u;
+        own += is_alike(one) ? 1u : 0u;
         return false;
       }
       if (is_exact) return false;
@@ -775,6 +789,8 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
       is_plain && std::all_of(word.all.begin(), word.all.end(), [&](const Exact& one) {
         return is_plain_atomic(one) && !(mixes && differ_in_size(one, now));
       });
+  word.is_of_loads = std::all_of(word.all.begin(), word.all.end(),
+                                 [](const Exact& one) { return one.act == Act::load; });
   word.tidy = word.all.size();
 }
 

@@ -4,6 +4,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstdio>
 #include <mutex>
 #include <string>
@@ -41,13 +44,29 @@ void tell_of_heap(const char* call) {
       call);
 }
 
-bool is_write(const void* context) {
 #if defined(__x86_64__)
-  return (static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+// Whether the instruction is atomic: it has the prefix that locks, or exchanges with memory.
+bool is_locked(const std::uint8_t* at) {
+  constexpr std::uint8_t kLock = 0xf0;
+  constexpr std::array<std::uint8_t, 5> kOthers = {0x66, 0xf2, 0xf3, 0x64, 0x65};
+  while (std::find(kOthers.begin(), kOthers.end(), *at) != kOthers.end()) ++at;
+  if (*at == kLock) return true;
+  if ((*at & 0xf0) == 0x40) ++at;  // REX
+  return *at == 0x86 || *at == 0x87;
+}
+#endif
+
+timeline::Touch touch_of(const void* context) {
+#if defined(__x86_64__)
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+  if ((registers[REG_ERR] & 2) == 0) return timeline::Touch::reads;
+  return is_locked(reinterpret_cast<const std::uint8_t*>(registers[REG_RIP]))
+             ? timeline::Touch::updates
+             : timeline::Touch::writes;
 #else
   // Not known here: what it wants to write it may also want to read.
   static_cast<void>(context);
-  return true;
+  return timeline::Touch::writes;
 #endif
 }
 
@@ -59,7 +78,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const bool is_of_device = info->si_code != SI_KERNEL && arena().contains(address);
   if (is_of_device) {
     const std::lock_guard lock(turn());
-    if (timeline::host_touches(address, is_write(context))) return;
+    if (timeline::host_touches(address, touch_of(context))) return;
   }
   sigaction(signal, &programs_own, nullptr);
   // A handler that calls the one before it calls this one again.

@@ -78,6 +78,7 @@ struct Known {
   std::vector<std::uintptr_t> callers;
   Footprint footprint;
   bool lets_next_begin = false;  // an early kernel, before its threads have ended
+  bool updates_for_device = false;
 };
 
 // Operations that have touched a page, by Touch.
@@ -591,6 +592,7 @@ Operation::~Operation() {
   if (its == s.open.end()) return;
   its->footprint = std::move(footprint_);
   its->lets_next_begin = lets_next_begin_;
+  its->updates_for_device = updates_for_device_;
   has_touched(*its);
   // Of a stream that does the same again and again the last is enough.
   const auto before = std::find_if(std::make_reverse_iterator(its), s.open.rend(),
@@ -695,7 +697,7 @@ std::vector<Finding> unjoined() {
   return all;
 }
 
-bool host_touches(std::uint64_t address, bool writes) {
+bool host_touches(std::uint64_t address, Touch touch) {
   State& s = state();
   const auto closed = s.closed.find(address / Footprint::kPageBytes);
   if (closed == s.closed.end()) {
@@ -708,8 +710,8 @@ bool host_touches(std::uint64_t address, bool writes) {
   for (const auto& [thread, before] : s.tasks) join(known, before);
   for (const Known& one : s.open) {
     Touch its{};
-    if (one.number <= at(known, one.stream) ||
-        !one.footprint.conflicts(address, 1, writes ? Touch::writes : Touch::reads, its)) {
+    const Touch beside = one.updates_for_device && touch == Touch::updates ? Touch::writes : touch;
+    if (one.number <= at(known, one.stream) || !one.footprint.conflicts(address, 1, beside, its)) {
       continue;
     }
     const std::pair<std::string, int> line = line_of_caller();
@@ -717,8 +719,8 @@ bool host_touches(std::uint64_t address, bool writes) {
     if (!s.told.emplace(line.first, line.second, one.number).second) break;
     Launch launch;
     launch.kernel = "host code";
-    launch.findings.push_back(finding_of(writes ? "The host writes" : "The host reads", address,
-                                         line, one, its, 1, Hazard::unordered_streams,
+    launch.findings.push_back(finding_of(std::string("The host ") + verb(touch), address, line, one,
+                                         its, 1, Hazard::unordered_streams,
                                          "Let the host wait first, with cudaDeviceSynchronize, "
                                          "cudaStreamSynchronize or cudaEventSynchronize."));
     record_launch(std::move(launch));

@@ -110,6 +110,8 @@ class Operation {
   void hurries() { hurries_ = true; }
   /// Of any kernel: the next one on its stream may begin before all its threads have ended.
   void lets_next_begin() { lets_next_begin_ = true; }
+  /// One of its atomics is so to the device only: host code's have to wait.
+  void updates_for_device() { updates_for_device_ = true; }
   /// It will touch the same once more.
   void begin_again() { early_.clear(); }
   /// `site` says where, to findings(). `has_waited`: for what is before it on its stream. Any thread.
@@ -131,7 +133,7 @@ class Operation {
   std::string name_;
   Number early_from_ =
       0;  // of those on its stream, from here on they may not have ended; 0: all have
-  bool hurries_ = false, lets_next_begin_ = false;
+  bool hurries_ = false, lets_next_begin_ = false, updates_for_device_ = false;
   std::mutex mutex_;
   Footprint footprint_;
   std::vector<Number> rivals_;  // that nothing orders before it
@@ -144,6 +146,6 @@ std::vector<Finding> unjoined();
 
 /// Host code touches memory that is closed to it: tells if it should have waited, and opens it. False if no operation
 /// has closed it.
-bool host_touches(std::uint64_t address, bool writes);
+bool host_touches(std::uint64_t address, Touch touch);
 
 }  // namespace simt::cudart::timeline

@@ -379,6 +379,9 @@ void Watch::beside_parents(const WarpAccess& access) {
 void Watch::remember(const WarpAccess& access) {
   const memory::WarpAddresses& lanes = access.lanes;
   const timeline::Touch touch = touch_of(access.kind);
+  if (touch == timeline::Touch::updates && access.step->scope != machine::Scope::sys) {
+    operation_.updates_for_device();
+  }
   const auto bytes = static_cast<std::size_t>(lanes.bytes);
   const bool are_early = operation_.is_early() && is_early(*access.warp, lanes.mask);
   if (!are_early && (lanes.consecutive || lanes.least + bytes == lanes.beyond)) {

@@ -28,6 +28,13 @@ bool touches_memory(const Instruction& one) {
   return is_bulk(one) || is_any(one.opcode, {"ld", "ldu", "st", "atom", "red", "mbarrier"}) ||
          starts_copy(one) || (one.opcode == "cp" && one.has("mbarrier"));
 }
+// An atomic that changes nothing: it is there to see what others have left, as atomicAdd(flag, 0).
+bool only_reads(const Instruction& one) {
+  if (one.opcode != "atom" || one.operands.size() != 3) return false;
+  const Operand& by = one.operands[2];
+  return (one.has("add") || one.has("or") || one.has("xor")) && by.kind == Operand::Kind::number &&
+         by.bits == 0;
+}
 bool is_local(const Instruction& one) { return one.has("param") || one.has("local"); }
 
 // Whether the first operand is where the result goes.
@@ -525,6 +532,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
   };
   std::map<std::pair<const ptx::Function*, std::int32_t>, std::int16_t> copies;
   std::map<const Instruction*, std::int32_t> changes;  // by their stores: the sites of their loads
+  bool polls = false, meets = false;
   for (const Instruction* const one : code.sites) {
     Site site;
     Origin origin;
@@ -535,6 +543,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       facts.hands_on |= mask.kind != Operand::Kind::number ||
                         static_cast<std::uint32_t>(mask.bits) != machine::kAllLanes;
     } else if (is_any(one->opcode, {"bar", "barrier"})) {
+      meets = true;
       facts.hands_on |= one->operands.size() > 1 && !one->has("red");
     }
     if (touches_memory(*one) && !one->has("param")) {
@@ -550,6 +559,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       site.is_bulk = is_bulk(*one);
       facts.hands_on |= site.strength > Strength::relaxed || site.sends;
       facts.hands_on |= one->opcode == "atom" && (one->has("cas") || one->has("exch"));
+      polls |= only_reads(*one);
       const Operand* const address = address_of(*one);
       if (address != nullptr) origin = registers.origin(*address);
       if (is_any(one->opcode, {"ld", "ldu"})) {
@@ -605,6 +615,8 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
     facts.sites.push_back(std::move(site));
     facts.origins.push_back(std::move(origin));
   }
+  // Without a fence it hands on what was read before a barrier, and that only.
+  facts.hands_on |= polls && meets;
   std::set<std::uint8_t> sizes;
   for (const Site& site : facts.sites) {
     if (site.atomic_bytes != 0) sizes.insert(site.atomic_bytes);

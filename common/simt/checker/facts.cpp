@@ -28,9 +28,9 @@ bool touches_memory(const Instruction& one) {
   return is_bulk(one) || is_any(one.opcode, {"ld", "ldu", "st", "atom", "red", "mbarrier"}) ||
          starts_copy(one) || (one.opcode == "cp" && one.has("mbarrier"));
 }
-// An atomic that changes nothing: it is there to see what others have left, as atomicAdd(flag, 0).
+// An atomic that changes nothing: it is there to see what other blocks have left, as atomicAdd(flag, 0).
 bool only_reads(const Instruction& one) {
-  if (one.opcode != "atom" || one.operands.size() != 3) return false;
+  if (one.opcode != "atom" || one.has("shared") || one.operands.size() != 3) return false;
   const Operand& by = one.operands[2];
   return (one.has("add") || one.has("or") || one.has("xor")) && by.kind == Operand::Kind::number &&
          by.bits == 0;

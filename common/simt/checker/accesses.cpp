@@ -40,7 +40,7 @@ std::uint32_t BlockCheck::access(const Access& access) {
   if (site.is_as_constant && checker_.launch_.looks_for_races) read_as_constant(doing);
   if (is_weak(access, site) || !checker_.launch_.hands_on) {
     lanes(doing, mask);
-  } else {
+  } else if (!polls_again(doing)) {
     const bool is_done = at_barrier(doing);
     for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
@@ -49,7 +49,8 @@ std::uint32_t BlockCheck::access(const Access& access) {
       strong(doing, lane, false);
     }
     // What comes now is behind what has been handed on.
-    if (access.act != Act::load) advance();
+    if (doing.hands_on) advance();
+    last_poll_ = poll_of(doing);
   }
   if (site.starts_copy) start_copy(doing);
   return 0;
@@ -68,6 +69,7 @@ BlockCheck::Doing BlockCheck::doing_of(const Access& access, BlockCheck& memory)
           access.act == Act::atomic && (is_wide || (!is_shared && site.scope == Scope::block)),
           access.act == Act::load || (access.act == Act::atomic && site.uses_old),
           access.act != Act::load,
+          access.act != Act::load && !site.only_reads,
           is_shared ? memory.storage_->initialised : *checker_.initialised_,
           memory};
 }
@@ -99,7 +101,7 @@ std::uint32_t BlockCheck::access_of(BlockCheck& owner, const Access& access) {
     }
     if (is_strong) strong(doing, lane, false);
   }
-  if (is_strong && access.act != Act::load) advance();
+  if (is_strong && doing.hands_on) advance();
   return 0;
 }
 

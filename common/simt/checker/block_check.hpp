@@ -170,6 +170,7 @@ struct BlockCheck::Doing {
   bool is_shared;
   bool is_narrow;  // an atomic that is none for other blocks, or for others of another size
   bool reads, writes;
+  bool hands_on;  // a strong store or atomic
   Initialised& initialised;
   BlockCheck& memory;  // of shared memory: whose it is
 

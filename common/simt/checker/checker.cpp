@@ -395,10 +395,10 @@ void BlockCheck::phase_completed(std::uint64_t barrier) {
 void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
   const Access& access = doing.access;
   const Site& site = doing.site;
-  const bool reads = access.act != Act::store, writes = access.act != Act::load;
+  const bool reads = access.act != Act::store;
   // To arrive at a barrier takes nothing over: who waits there does.
   const bool arrives = site.sends || (site.is_barrier && access.act == Act::atomic);
-  if (is_before ? !reads || arrives : !writes) return;
+  if (is_before ? !reads || arrives : access.act == Act::load) return;
   // Lanes that arrive at one barrier hand on what they have done at once, with the last of them.
   const std::uint32_t all_lanes = access.lanes.mask;
   const bool together = arrives && access.lanes.least + static_cast<unsigned>(access.lanes.bytes) ==
@@ -429,6 +429,8 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
     }
     return;
   }
+  if (site.may_lock) try_lock(thread, access.space == Space::shared ? ~word : word);
+  if (!doing.hands_on) return;
   const std::uint32_t lanes = together ? all_lanes : 1u << lane;
   const std::span<Thread> warp = std::span(threads_).subspan(access.warp * 32, 32);
   Clock known = 0, hoped = 0;
@@ -448,7 +450,6 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
       if (site.scope != Scope::block) one.released[1] = released;
     }
   }
-  if (site.may_lock) try_lock(thread, access.space == Space::shared ? ~word : word);
   Variable& to = all[word];
   const Clock all_so_far = order.with(hoped, here);
   to.hoped = order.join(to.hoped, all_so_far);

@@ -58,8 +58,9 @@ struct Site {
   Strength strength = Strength::weak;
   Scope scope = Scope::gpu;
   Reading reading = Reading::plain;
-  bool uses_old = true;  // of an atomic: what was there matters, to the result or to who gets it
-  bool returns = true;   // of an atomic: what was there is used
+  bool uses_old = true;     // of an atomic: what was there matters, to the result or to who gets it
+  bool returns = true;      // of an atomic: what was there is used
+  bool only_reads = false;  // an atomic that leaves what was there: a poll, which hands nothing on
   std::uint8_t atomic_bytes = 0;  // of an atomic: how large its value is; 0: of no one size
   bool may_lock =
       false;  // an exchange or compare-and-swap whose result is used, with no fence of its own
@@ -210,6 +211,17 @@ class BlockCheck {
   struct Doing;    // an access while it is looked at
   friend class Checker;
 
+  // Lanes that ask one word for what others write there: where, and all that an answer could change.
+  struct Poll {
+    std::int32_t site = -1;  // -1: none
+    unsigned warp = 0;
+    std::uint32_t lanes = 0;
+    std::uint64_t address = 0;
+    std::int32_t since = 0, warp_since = 0;
+    Clock hoped = 0, known = 0, fenced = 0;  // of the first of the lanes
+    Clock handed_on = 0;
+    bool operator==(const Poll&) const = default;
+  };
   // What a thread knows, by the strictness of the question: with every store and load of a variable that could hand on
   // (by atomics alone: as locks do); only with those stores that a fence stands before; and only with those loads that a
   // fence stands behind.
@@ -241,6 +253,8 @@ class BlockCheck {
   void part_of_word(const Doing& doing, int lane);
   void read_as_constant(const Doing& doing);
   bool at_barrier(const Doing& doing);
+  Poll poll_of(const Doing& doing) const;
+  bool polls_again(const Doing& doing);
   void word_lanes(const Doing& doing, Cells& cells, Others* others, unsigned word, int lane,
                   WordShape shape);
   void exactly(const Doing& doing, Cells& cells, Others* others, unsigned word, int lane,
@@ -309,6 +323,7 @@ class BlockCheck {
   std::unique_ptr<Storage> storage_;
   std::unique_ptr<Async> async_;  // if the launch has some of it
   std::vector<Thread> threads_;   // if data are handed on
+  Poll last_poll_;
   // Of each thread when it arrived at the barrier of the cluster.
   struct Arrival {
     std::int32_t since = 0, warp_since = 0, moment = 0;  // 0: it has not

@@ -30,10 +30,14 @@ bool touches_memory(const Instruction& one) {
 }
 // An atomic that changes nothing: it is there to see what other blocks have left, as atomicAdd(flag, 0).
 bool only_reads(const Instruction& one) {
-  if (one.opcode != "atom" || one.has("shared") || one.operands.size() != 3) return false;
-  const Operand& by = one.operands[2];
-  return (one.has("add") || one.has("or") || one.has("xor")) && by.kind == Operand::Kind::number &&
-         by.bits == 0;
+  if (one.opcode != "atom" || one.operands.size() < 3) return false;
+  const Operand &by = one.operands[2], &last = one.operands.back();
+  if (by.kind != last.kind) return false;
+  const bool is_number = by.kind == Operand::Kind::number && by.bits == last.bits;
+  if (one.has("cas")) {
+    return is_number || (by.kind == Operand::Kind::reg && by.index == last.index);
+  }
+  return (one.has("add") || one.has("or") || one.has("xor")) && is_number && by.bits == 0;
 }
 bool is_local(const Instruction& one) { return one.has("param") || one.has("local"); }
 
@@ -559,7 +563,8 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       site.is_bulk = is_bulk(*one);
       facts.hands_on |= site.strength > Strength::relaxed || site.sends;
       facts.hands_on |= one->opcode == "atom" && (one->has("cas") || one->has("exch"));
-      polls |= only_reads(*one);
+      site.only_reads = only_reads(*one);
+      polls |= site.only_reads && !one->has("shared");
       const Operand* const address = address_of(*one);
       if (address != nullptr) origin = registers.origin(*address);
       if (is_any(one->opcode, {"ld", "ldu"})) {

@@ -385,6 +385,68 @@ bool BlockCheck::at_barrier(const Doing& doing) {
   return true;
 }
 
+// No poll where it may be more than that.
+BlockCheck::Poll BlockCheck::poll_of(const Doing& doing) const {
+  const Access& access = doing.access;
+  const memory::WarpAddresses& its = access.lanes;
+  if (doing.hands_on || doing.site.is_barrier || its.bytes != 4 || its.least + 4 != its.beyond ||
+      its.least % 4 != 0) {
+    return {};
+  }
+  const std::lock_guard lock(checker_.mutex_);
+  const Variables& all =
+      access.space == Space::shared ? doing.memory.shared_variables_ : checker_.variables_;
+  const auto found = all.find(its.least / 4);
+  const Thread& first = threads_[doing.thread(std::countr_zero(its.mask))];
+  return {.site = access.site,
+          .warp = access.warp,
+          .lanes = its.mask,
+          .address = its.least,
+          .since = since_,
+          .warp_since = warp_since_[access.warp],
+          .hoped = first.hoped,
+          .known = first.known,
+          .fenced = first.fenced,
+          .handed_on = found == all.end() ? 0 : found->second.hoped};
+}
+
+// Lanes that ask again learn nothing, and are told nothing, where nobody has handed anything on by that word or touched it
+// since: the same as exactly() of each, for the many who poll many times.
+bool BlockCheck::polls_again(const Doing& doing) {
+  if (last_poll_.site != doing.access.site || last_poll_ != poll_of(doing)) return false;
+  const std::uint64_t address = doing.access.lanes.least;
+  std::size_t place = address / 4;
+  const Cells* all_cells = storage_->cells.data();
+  if (!doing.is_shared) {
+    const Pages::Page* const page = checker_.pages_.at(address);
+    if (page == nullptr) return false;
+    all_cells = page->cells.data();
+    place = (address - checker_.pages_.begin()) % Pages::kBytes / 4;
+  }
+  const Cells& cells = all_cells[group_of(place)];
+  if (cells.owner[place % kCellWords] !=
+      kept_mark(doing.is_shared ? id_ : checker_.launch_number_)) {
+    return false;
+  }
+  Words& words = doing.is_shared ? storage_->words : *checker_.words_;
+  std::vector<Exact>& all = words[static_cast<std::size_t>(cells.write[place % kCellWords])].all;
+  const auto count = static_cast<std::size_t>(std::popcount(doing.access.lanes.mask));
+  if (all.size() < count) return false;
+  const std::span<Exact> last = std::span(all).last(count);
+  std::uint32_t lanes = doing.access.lanes.mask;
+  for (const Exact& one : last) {
+    const bool is_its = one.block == id_ && one.thread == doing.thread(std::countr_zero(lanes)) &&
+                        one.site == doing.cell_site && one.bytes == 15;
+    if (!is_its) return false;
+    lanes &= lanes - 1;
+  }
+  if (checker_.launch_.looks_for_uninitialised && !is_simply_initialised(doing, address, 4)) {
+    return false;
+  }
+  for (Exact& one : last) one.moment = now_;
+  return true;
+}
+
 // ---- Judgement ----
 
 Party BlockCheck::party(const Exact& one) const {

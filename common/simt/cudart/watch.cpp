@@ -459,16 +459,18 @@ void Watch::count(const WarpAccess& access) {
         return;
       }
       if (access.kind == WarpAccess::Kind::atomic) {
-        if (access.step->traffic == machine::Traffic::swapped) return count_swaps(access.lanes, c);
+        using machine::Traffic;
+        const Traffic how = access.step->traffic;
+        if (how == Traffic::swapped) return count_swaps(access.lanes, c);
+        if (how == Traffic::half_of_word) return count_load(access.wavefronts(), c);
         c.shared_atomic_requests += 1;
         return;
       }
       const memory::Wavefronts its = access.wavefronts();
-      const auto taken = static_cast<std::uint64_t>(its.taken);
-      const auto conflicts = static_cast<std::uint64_t>(its.conflicts);
-      (is_load ? c.shared_load_requests : c.shared_store_requests) += 1;
-      (is_load ? c.shared_load_wavefronts : c.shared_store_wavefronts) += taken;
-      (is_load ? c.shared_load_conflicts : c.shared_store_conflicts) += conflicts;
+      if (is_load) return count_load(its, c);
+      c.shared_store_requests += 1;
+      c.shared_store_wavefronts += static_cast<std::uint64_t>(its.taken);
+      c.shared_store_conflicts += static_cast<std::uint64_t>(its.conflicts);
       return;
     }
     case WarpAccess::Space::constant:
@@ -481,14 +483,18 @@ void Watch::count(const WarpAccess& access) {
   }
 }
 
+// Of shared memory.
+void Watch::count_load(const memory::Wavefronts& its, Counters& c) {
+  c.shared_load_requests += 1;
+  c.shared_load_wavefronts += static_cast<std::uint64_t>(its.taken);
+  c.shared_load_conflicts += static_cast<std::uint64_t>(its.conflicts);
+}
+
 // As if no other warp came between. Each round is a load and a swap.
 void Watch::count_swaps(memory::WarpAddresses left, Counters& c) {
   left.consecutive = false;
   for (; left.mask != 0; left.mask &= ~memory::swapped(left)) {
-    const memory::Wavefronts its = memory::wavefronts(left, true);
-    c.shared_load_requests += 1;
-    c.shared_load_wavefronts += static_cast<std::uint64_t>(its.taken);
-    c.shared_load_conflicts += static_cast<std::uint64_t>(its.conflicts);
+    count_load(memory::wavefronts(left, true), c);
     c.shared_atomic_requests += 1;
   }
 }

@@ -116,6 +116,7 @@ class Watch : public machine::Observer {
   void count(const machine::AsyncAccess& access);
   static void count_dshared(const machine::WarpAccess& access, Counters& c);
   static void count_swaps(memory::WarpAddresses left, Counters& c);
+  static void count_load(const memory::Wavefronts& its, Counters& c);
   void keep(const machine::WarpAccess& access);
   void remember(const machine::WarpAccess& access);
   void remember_constants(const machine::WarpAccess& access);

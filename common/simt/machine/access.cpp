@@ -708,12 +708,14 @@ void build_atomic_of_vectors(Decoder& decoder, const ptx::Instruction& one, Exec
   decoder.finish();
 }
 
-// What ptxas makes a loop with a compare-and-swap, in shared memory. (One of 16 bits too, but Nsight Compute doesn't count
-// its swaps.)
-bool is_swapped(const ptx::Instruction& one) {
-  if (one.has("exch") || one.has("cas")) return false;
+// What ptxas makes a loop with a compare-and-swap, in shared memory. Of 16 bits the loop has no further load, and Nsight
+// Compute counts no swap by an address that may lie anywhere, as that of CUDA's atomicAdd(__half*).
+Traffic traffic_of_atomic(const ptx::Instruction& one, Window window) {
+  if (one.has("exch") || one.has("cas")) return Traffic::usual;
   const int bytes = bytes_of(one.type());
-  return bytes == 8 || (bytes == 4 && ptx::name_of(one.type()).find('f') != std::string_view::npos);
+  if (bytes == 2) return window == Window::generic ? Traffic::half_of_word : Traffic::usual;
+  const bool is_float = ptx::name_of(one.type()).find('f') != std::string_view::npos;
+  return bytes == 8 || (bytes == 4 && is_float) ? Traffic::swapped : Traffic::usual;
 }
 
 // atom.op.type d, [a], b[, c]; and red, which keeps nothing.
@@ -737,7 +739,7 @@ void build_atomic(Decoder& decoder, const ptx::Instruction& written, Execute run
   step.order = order_of(one, Order::relaxed);
   step.scope = scope_of(one);
   step.keeps = keeps;
-  if (is_swapped(one)) step.traffic = Traffic::swapped;
+  step.traffic = traffic_of_atomic(one, step.window);
   step.to = to;
   step.from[0] = b;
   step.from[1] = c;

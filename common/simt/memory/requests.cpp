@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <utility>
-#include <vector>
 
 namespace simt::memory {
 namespace {
@@ -41,6 +40,36 @@ std::uint64_t stride_of(const WarpAddresses& access) {
   return out_of_step == 0 ? stride / 4 : 0;
 }
 
+// What lies in the banks of shared memory: of each group of them the words found there, as a rule one. What a lane reads is
+// aligned to its size: the banks of its words are no others' but of lanes whose words all are there.
+class Banks {
+ public:
+  explicit Banks(int bytes)
+      : shift_(2 + std::countr_zero(static_cast<unsigned>(words_of(bytes)))),
+        groups_(kBanks / words_of(bytes)) {}
+  std::size_t group_of(std::uint64_t address) const { return (address >> shift_) % groups_; }
+  // Whether it is the first of its words.
+  bool add(std::uint64_t address) {
+    auto& words = found_[group_of(address)];
+    std::uint8_t& many = count_[group_of(address)];
+    const auto end = words.begin() + many;
+    if (std::find(words.begin(), end, address >> shift_) != end) return false;
+    words[many++] = address >> shift_;
+    depth_ = std::max<int>(depth_, many);
+    return true;
+  }
+  int depth() const { return depth_; }
+
+ private:
+  static int words_of(int bytes) { return std::max(1, bytes / 4); }
+
+  int shift_;
+  std::size_t groups_;
+  int depth_ = 0;
+  std::array<std::array<std::uint64_t, kLanes>, kBanks> found_;
+  std::array<std::uint8_t, kBanks> count_{};
+};
+
 // The most different words of these lanes that lie in one bank.
 int depth(const WarpAddresses& access, std::uint32_t lanes) {
   if (access.bytes == 4 && lanes == ~0u) {
@@ -48,26 +77,11 @@ int depth(const WarpAddresses& access, std::uint32_t lanes) {
     const std::uint64_t stride = stride_of(access);
     if (stride != 0) return static_cast<int>(std::min<std::uint64_t>(stride & -stride, kBanks));
   }
-  // What a lane reads is aligned to its size: the banks of its words are no others' but of lanes whose words all are there.
-  const int words = std::max(1, access.bytes / 4);
-  const int shift = 2 + std::countr_zero(static_cast<unsigned>(words));
-  const auto groups = static_cast<std::uint64_t>(kBanks / words);
-  // Of each group of banks what was found there; as a rule one.
-  std::array<std::array<std::uint64_t, kLanes>, kBanks> found;
-  std::array<std::uint8_t, kBanks> count{};
-  int deepest = 0;
+  Banks banks(access.bytes);
   for (; lanes != 0; lanes &= lanes - 1) {
-    const std::uint64_t its =
-        access.address[static_cast<std::size_t>(std::countr_zero(lanes))] >> shift;
-    auto& in_group = found[its % groups];
-    std::uint8_t& many = count[its % groups];
-    if (std::find(in_group.begin(), in_group.begin() + many, its) != in_group.begin() + many) {
-      continue;
-    }
-    in_group[many++] = its;
-    deepest = std::max<int>(deepest, many);
+    banks.add(access.address[static_cast<std::size_t>(std::countr_zero(lanes))]);
   }
-  return deepest;
+  return banks.depth();
 }
 
 // Whether each lane's neighbour at this distance reads the same; one that does not read agrees.
@@ -212,21 +226,17 @@ Wavefronts wavefronts(const WarpAddresses& access, bool is_load) {
 }
 
 std::uint32_t swapped(const WarpAddresses& access) {
-  const int size = std::max(access.bytes, 4), together = kLanes * 4 / size;
-  std::vector<std::uint64_t> words;
+  const int together = kLanes * 4 / access.bytes;
+  Banks changed(access.bytes);
   std::uint32_t lanes = 0;
   for (int begin = 0; begin < kLanes; begin += together) {
     std::uint32_t taken = 0;  // banks, or pairs
     for (int lane = begin; lane < begin + together; ++lane) {
       if (!has(access.mask, lane)) continue;
-      const std::uint64_t word =
-          access.address[static_cast<std::size_t>(lane)] / static_cast<std::uint64_t>(size);
-      const std::uint32_t bank = 1u << word % static_cast<std::uint64_t>(together);
-      if ((taken & bank) != 0 || std::find(words.begin(), words.end(), word) != words.end()) {
-        continue;
-      }
+      const std::uint64_t address = access.address[static_cast<std::size_t>(lane)];
+      const std::uint32_t bank = 1u << changed.group_of(address);
+      if ((taken & bank) != 0 || !changed.add(address)) continue;
       taken |= bank;
-      words.push_back(word);
       lanes |= 1u << lane;
     }
   }

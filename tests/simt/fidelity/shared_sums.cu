@@ -38,6 +38,16 @@ __global__ void spread_sums(const int* bins, T* out, int stride) {
   for (int i = t; i < kWords; i += kWarp) out[64 + i] = sums[i];
 }
 
+__global__ void half_sums(const int* bins, __half* out, int stride) {
+  __shared__ __half sums[kWords];
+  const int t = threadIdx.x;
+  for (int i = t; i < kWords; i += kWarp) sums[i] = __int2half_rn(i % 5);
+  __syncthreads();
+  atomicAdd(&sums[bins[thread()] * stride], __int2half_rn(1));
+  __syncthreads();
+  for (int i = t; i < kWords; i += kWarp) out[i] = sums[i];
+}
+
 __global__ void half2_sums(const int* bins, __half2* out, int stride) {
   __shared__ __half2 sums[kWords];
   const int t = threadIdx.x;
@@ -101,6 +111,11 @@ void shared_sums() {
   Array<float> sum(1, 0);
   one_sum<<<1, kWarp>>>(values.data(), sum.data(), 100);
   tell("one sum 32", sum);
+  Array<__half> half_totals(kWords, 0);
+  half_sums<<<1, kWarp>>>(bins.data(), half_totals.data(), 1);
+  tell("half sums 1", half_totals);
+  half_sums<<<1, kWarp>>>(bins.data(), half_totals.data(), 32);
+  tell("half sums 32", half_totals);
 }
 
 }  // namespace fidelity

@@ -60,6 +60,21 @@ struct BlockCheck::Word {
   std::size_t tidy = 0;
 };
 
+// What an access meets in a word. Each is the first in the order of the grid.
+struct BlockCheck::Met {
+  std::array<const Exact*, 3> conflict{};  // by Act
+  const Exact* lacks_acquire = nullptr;
+  const Exact* unfenced = nullptr;  // made too early in its critical section
+  const Exact* mixed = nullptr;     // a strong store, as the access is, that nothing orders
+  bool lacks_fence = false;         // with one, none would conflict
+  std::size_t before = 0;           // how many come before the access, at most
+
+  bool is_told() const {
+    return conflict != std::array<const Exact*, 3>{} || lacks_acquire != nullptr ||
+           unfenced != nullptr || mixed != nullptr;
+  }
+};
+
 struct BlockCheck::Words {
   std::size_t accesses = 0;  // to all of them
 

@@ -205,6 +205,8 @@ class BlockCheck {
   struct Exact;  // what is kept of one access
   struct Word;
   struct Words;
+  struct Met;
+  class Telling;
   struct Storage;
   struct Async;
   struct Written;  // the last store of a word of shared memory
@@ -274,8 +276,21 @@ class BlockCheck {
   Ordered ordered_by_locks(const Exact& earlier, const Exact& now);
   bool is_plain_atomic(const Exact& one) const;
   static void tidy(Words& words, Word& word);
+  bool is_one_change(const Exact& a, const Exact& b) const;
+  bool some_stand_for_all() const;
+  bool is_alike(const Exact& one, const Exact& now) const;
   void judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
              bool is_shared);
+  bool is_quiet(Words& words, Word& word, const Exact& now, const Site& site);
+  std::size_t seen_of(const Word& word, const Exact& now) const;
+  Met meet(Word& word, const Exact& now, const Site& site, bool is_shared);
+  bool meet_weak(const Exact& one, const Exact& now, bool is_seen, bool is_shared, Met& met);
+  void meet_strong(const Exact& one, const Exact& now, bool is_shared, Met& met);
+  void take_first(const Exact*& kept, const Exact& one) const;
+  void look_for_fence(const Exact& one, const Exact& now, Met& met) const;
+  void keep(Words& words, Word& word, const Exact& now, const Site& site, bool some_before);
+  void tell(Word& word, const Exact& now, const Met& met, const Access& access, int lane,
+            bool is_shared);
   bool stores_same(const Exact& now, const Exact& earlier, const Access& access, int lane) const;
   inline Pages::Page* page_of(const Doing& doing, std::uint64_t address);
   inline bool are_settled(const Access& access) const;

@@ -1,0 +1,249 @@
+// What is told of accesses to a word that conflict.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/simt/checker/block_check.hpp"
+
+namespace simt::checker {
+
+std::optional<Hazard> beside_atomic(Reading reading, bool means_last) {
+  if (reading == Reading::confirmed) return std::nullopt;
+  const bool is_race = reading == Reading::kept || reading == Reading::guard ||
+                       (means_last && reading == Reading::plain);
+  return is_race ? Hazard::race : Hazard::read_beside_atomic;
+}
+
+Party BlockCheck::party(const Exact& one) const {
+  return {checker_.block_of(one.block), one.thread};
+}
+
+// Whether a store brings what an earlier one has left there.
+bool BlockCheck::stores_same(const Exact& now, const Exact& earlier, const Access& access,
+                             int lane) const {
+  // What a copy brings is known when it has come.
+  if (access.values[0] == nullptr && site_of(now) != nullptr && site_of(now)->starts_copy) {
+    return true;
+  }
+  if (access.memory == nullptr || access.values[0] == nullptr) return false;
+  const auto byte_of = [&](int its, std::uint64_t at) {
+    const std::uint64_t offset = at - address_of(access, its);
+    const auto size = static_cast<std::uint64_t>(access.value_bytes);
+    return access.values[offset / size][static_cast<std::uint64_t>(its) * size + offset % size];
+  };
+  const std::uint64_t address = address_of(access, lane);
+  // An earlier store of a copy that is still on its way: which one comes last is compared.
+  if (const Site* const its = site_of(earlier); its != nullptr && its->starts_copy) {
+    const auto is_on_its_way = [&](const Source& one) {
+      return one.to / 4 <= address / 4 + 3 && address / 4 <= one.to / 4 + 3;
+    };
+    if (earlier.thread < sources_.size()) {
+      const std::vector<Source>& theirs = sources_[earlier.thread];
+      if (std::any_of(theirs.begin(), theirs.end(), is_on_its_way)) return true;
+    }
+  }
+  // An earlier lane of the same instruction, whose value is not there yet.
+  int other = -1;
+  if (earlier.block == id_ && earlier.moment == now_ && earlier.site == now.site &&
+      earlier.thread / 32 == access.warp) {
+    const int its = static_cast<int>(earlier.thread % 32);
+    if (its < lane && has(access.lanes.mask, its)) other = its;
+  }
+  const auto size = static_cast<std::uint64_t>(access.lanes.bytes);
+  const std::uint64_t other_address = other < 0 ? 0 : address_of(access, other);
+  for (std::uint64_t i = 0; i < size; ++i) {
+    const std::byte its = byte_of(lane, address + i);
+    if (other >= 0 && address + i >= other_address && address + i < other_address + size) {
+      if (its != byte_of(other, address + i)) return false;
+    } else if (its != access.memory[address + i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Tells what an access meets in a word, each pair of lines once.
+class BlockCheck::Telling {
+ public:
+  Telling(BlockCheck& block, Word& word, const Exact& now, const Met& met, const Access& access,
+          int lane, bool is_shared)
+      : block_(block),
+        word_(word),
+        now_(now),
+        met_(met),
+        access_(access),
+        lane_(lane),
+        is_shared_(is_shared) {}
+
+  void races() {
+    const Exact* const load = met_.conflict[static_cast<std::size_t>(Act::load)];
+    const Exact* const store = met_.conflict[static_cast<std::size_t>(Act::store)];
+    const Exact* const update = met_.conflict[static_cast<std::size_t>(Act::atomic)];
+    switch (now_.act) {
+      case Act::load:
+        if (store != nullptr) write_read(*store, now_);
+        if (update != nullptr) atomic_read(*update, now_);
+        break;
+      case Act::store:
+        if (load != nullptr) write_read(now_, *load);
+        if (update != nullptr) atomic_write(*update, now_);
+        if (store != nullptr) two_writes(*store);
+        break;
+      case Act::atomic:
+        if (load != nullptr) atomic_read(now_, *load);
+        if (store != nullptr) atomic_write(now_, *store);
+        if (update != nullptr) two_atomics(*update);
+        break;
+    }
+  }
+
+  // Of what does not race: two strong stores without an order, and fences that are missing.
+  void orders() {
+    const bool is_load = now_.act == Act::load;
+    if (met_.mixed != nullptr) {
+      const char* const beside = "is also written, and nothing orders the two, by";
+      tell(Hazard::unordered_stores, *met_.mixed, now_, "writes ", beside, beside, Remedy::none);
+    }
+    if (met_.lacks_acquire != nullptr && now_.act != Act::atomic) {
+      const Exact& earlier = *met_.lacks_acquire;
+      const char* const did = earlier.act == Act::load
+                                  ? "has been read, before a flag or lock was passed on, by"
+                                  : "has been written, before a flag or lock was passed on, by";
+      tell(Hazard::missing_fence, now_, earlier, is_load ? "reads " : "writes ", did, did,
+           Remedy::none);
+    }
+    if (met_.unfenced != nullptr) {
+      const Exact& earlier = *met_.unfenced;
+      const char* const does =
+          is_load ? "is read with the same lock by" : "is written with the same lock by";
+      tell(Hazard::missing_fence, earlier, now_, earlier.act == Act::load ? "reads " : "writes ",
+           does, does, Remedy::none);
+    }
+  }
+
+ private:
+  void write_read(const Exact& write, const Exact& read) {
+    tell(Hazard::race, write, read, "writes ", "is read, without a barrier between, by",
+         "is read by", Remedy::blocks_in_place);
+  }
+
+  void atomic_read(const Exact& update, const Exact& read) {
+    const Site* const its = block_.site_of(read);
+    const Reading reading = its == nullptr ? Reading::plain : its->reading;
+    const std::optional<Hazard> hazard = beside_atomic(reading, is_shared_);
+    if (!hazard) return;
+    tell(*hazard, update, read, "updates atomically ",
+         "is read without an atomic, and without a barrier between, by",
+         "is read without an atomic by",
+         reading == Reading::guard ? Remedy::guard : Remedy::blocks);
+  }
+
+  void atomic_write(const Exact& update, const Exact& write) {
+    tell(Hazard::race, update, write, "updates atomically ",
+         "is written without an atomic, and without a barrier between, by",
+         "is written without an atomic by", Remedy::blocks);
+  }
+
+  void two_writes(const Exact& store) {
+    word_.values_differ |=
+        block_.is_one_change(now_, store) || !block_.stores_same(now_, store, access_, lane_);
+    const bool is_turned = block_.party(now_) < block_.party(store);
+    const Exact& first = is_turned ? now_ : store;
+    const Exact& second = is_turned ? store : now_;
+    if (word_.values_differ) {
+      tell(Hazard::race, first, second, "writes ", "is also written, without a barrier between, by",
+           "is also written by", Remedy::blocks);
+    } else {
+      tell(Hazard::same_value_write, first, second, "writes ", "is also written by",
+           "is also written by", Remedy::blocks);
+    }
+  }
+
+  void two_atomics(const Exact& update) {
+    const bool is_of_size = block_.differ_in_size(update, now_);
+    const char* const by = is_of_size
+                               ? "is also updated, by an atomic of another size, by"
+                               : "is also updated, by an atomic with the scope of a block, by";
+    tell(Hazard::race, update, now_, "updates atomically ", is_of_size ? by : "is also updated by",
+         by, is_of_size ? Remedy::size : Remedy::scope);
+  }
+
+  // `within` is said of two threads of a block, `between` of two blocks, and `remedy` is for them.
+  void tell(Hazard hazard, const Exact& first, const Exact& second, const char* verb,
+            const char* within, const char* between, Remedy remedy) {
+    const auto key =
+        std::pair(first.site, second.site << 2 | static_cast<unsigned>(hazard == Hazard::race));
+    if (std::find(word_.told.begin(), word_.told.end(), key) != word_.told.end()) return;
+    word_.told.push_back(key);
+    const std::uint64_t address = address_of(access_, lane_);
+    if (array_.empty()) array_ = block_.checker_.name_of(access_.space, address);
+    const auto place_of_text = [](const Exact& one) {
+      return one.site == kNoSite ? -1 : static_cast<std::int32_t>(one.site);
+    };
+    Finding finding;
+    finding.hazard = is_unfinished(hazard, first, second) ? Hazard::unfinished_copy : hazard;
+    finding.site = place_of_text(first);
+    finding.other_site = place_of_text(second);
+    finding.array = array_;
+    finding.what = verb + array_ + ", which";
+    finding.party = block_.party(first);
+    finding.other = block_.party(second);
+    finding.address = address;
+    const bool is_between = finding.is_between_blocks();
+    finding.detail = is_between ? between : within;
+    finding.count = 1;
+    finding.remedy = remedy_of(hazard, first, second, is_between, remedy);
+    block_.checker_.findings_.add(std::move(finding));
+  }
+
+  // What an earlier copy in bulk brings may not be there yet.
+  bool is_unfinished(Hazard hazard, const Exact& first, const Exact& second) const {
+    const Exact& earlier = &first == &now_ ? second : first;
+    return hazard == Hazard::race && block_.is_sent(earlier) && !block_.is_sent(now_) &&
+           block_.site_of(earlier)->is_bulk && now_.act != Act::atomic;
+  }
+
+  // The most special that fits.
+  Remedy remedy_of(Hazard hazard, const Exact& first, const Exact& second, bool is_between,
+                   Remedy of_blocks) const {
+    if (of_blocks == Remedy::scope || of_blocks == Remedy::size || of_blocks == Remedy::guard) {
+      return of_blocks;
+    }
+    if (block_.is_of_barrier(first) || block_.is_of_barrier(second)) {
+      return Remedy::barrier_in_memory;
+    }
+    if (block_.is_sent(first) || block_.is_sent(second)) {
+      const bool is_bulk = block_.site_of(block_.is_sent(first) ? first : second)->is_bulk;
+      return is_unfinished(hazard, first, second) ? Remedy::bulk_load
+             : is_bulk                            ? Remedy::bulk_reuse
+                                                  : Remedy::arrival;
+    }
+    if (met_.lacks_fence && !(is_between && is_shared_)) return Remedy::fence;
+    if (hazard == Hazard::race && block_.is_one_change(first, second)) return Remedy::change;
+    if (is_between) return is_shared_ ? Remedy::cluster : of_blocks;
+    const bool is_one_store = first.site == second.site && first.site != kNoSite &&
+                              first.act == Act::store && second.act == Act::store;
+    if (is_one_store) return Remedy::one_statement;
+    if (!is_shared_) return Remedy::global;
+    return first.thread / 32 == second.thread / 32 ? Remedy::lanes : Remedy::block;
+  }
+
+  BlockCheck& block_;
+  Word& word_;
+  const Exact& now_;
+  const Met& met_;
+  const Access& access_;
+  int lane_;
+  bool is_shared_;
+  std::string array_;  // its name, once it is needed
+};
+
+void BlockCheck::tell(Word& word, const Exact& now, const Met& met, const Access& access, int lane,
+                      bool is_shared) {
+  Telling telling(*this, word, now, met, access, lane, is_shared);
+  telling.races();
+  telling.orders();
+}
+
+}  // namespace simt::checker

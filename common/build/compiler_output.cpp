@@ -168,18 +168,21 @@ CompilerOutput read_compiler_output(const std::string& text, const fs::path& bui
   }
 
   CompilerOutput output;
-  if (has(text, "relocation truncated to fit") || has(text, "GOTPCREL relocation")) {
+  if (has(text, "relocation truncated to fit") || has(text, "GOTPCREL relocation") ||
+      has(text, "relocation overflow")) {
     output.mistake = "the program is too large: its static and global arrays have more than 2 GB";
     output.errors = output.mistake + "\n";
     return output;
   }
   // What an empty file lacks; the linker tells it by names of ours.
   for (const auto& [lost, told] :
-       {std::pair{"undefined reference to `halo::exercise()'",
+       {std::pair{"halo::exercise()'",
                   "there is no halo::exercise(): keep the last line of start.cu, which hands "
                   "`launch` to the check"},
-        {"undefined reference to `main'", "there is no main(): is the file empty?"}}) {
-    if (!has(text, lost)) continue;
+        {"main'", "there is no main(): is the file empty?"}}) {
+    // As ld quotes, and as gold does.
+    const std::string undefined = "undefined reference to ";
+    if (!has(text, undefined + "`" + lost) && !has(text, undefined + "'" + lost)) continue;
     output.mistake = told;
     output.errors = output.mistake + "\n";
     return output;

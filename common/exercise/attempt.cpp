@@ -345,28 +345,24 @@ class SubmittedProgram {
 
     // In two steps: what is between them is looked at before anything of it runs.
     const std::vector<std::string> words = compiler_words(build_);
-    const fs::path object = "program.o";
     Limited run =
-        run_compiler(object_command(words, source(), object), words, progress, "compiling");
+        run_compiler(object_command(words, source(), kObject), words, progress, "compiling");
     std::string reason = reason_in_report(report().string());
     CompiledFile compiled;
     compiled.name = source();
     compiled.text = text_of_file(copy);
-    // It may be as large as the compiler's folder: more than look_at() looks at is not read.
-    const fs::path preprocessed = work() / preprocessed_of(source(), object);
-    std::error_code missing;
-    const std::uintmax_t size = fs::file_size(preprocessed, missing);
-    if (!missing && size > kMostPreprocessed) {
+    // More than look_at() looks at is not read.
+    if (is_preprocessed_too_large()) {
       attempt.end = Attempt::End::refused;
       attempt.mistake = "the preprocessor makes more than 32 MiB of it";
       return false;
     }
-    compiled.preprocessed = text_of_file(preprocessed, true, kMostPreprocessed);
+    compiled.preprocessed = text_of_file(preprocessed(), true, kMostPreprocessed);
     compiled.root = build_.source().string();
     compiled.toolkit = toolkit_of(words[0]).string();
     compiled.is_program = exercise_.start_text().find("\nint main(") != std::string::npos;
     if (run.ended.good() && reason.empty()) {
-      const Limited listed = run_compiler(symbols_command(object), words, progress, "looking at");
+      const Limited listed = run_compiler(symbols_command(kObject), words, progress, "looking at");
       if (!listed.ended.good()) {
         const std::string why = last_line(listed.ended.err);
         throw CannotRun("nm cannot list a program's symbols" +
@@ -382,7 +378,7 @@ class SubmittedProgram {
       return false;
     }
     if (run.ended.good() && reason.empty()) {
-      run = run_compiler(link_command(words, object, "program"), words, progress, "linking");
+      run = run_compiler(link_command(words, kObject, "program"), words, progress, "linking");
       reason = reason_in_report(report().string());
     }
     const CompilerOutput output = read_compiler_output(run.ended.out + run.ended.err, work());
@@ -430,6 +426,13 @@ class SubmittedProgram {
  private:
   fs::path work() const { return folder_.path() / "work"; }
 
+  fs::path preprocessed() const { return work() / preprocessed_of(source(), kObject); }
+  bool is_preprocessed_too_large() const {
+    std::error_code missing;
+    const std::uintmax_t size = fs::file_size(preprocessed(), missing);
+    return !missing && size > kMostPreprocessed;
+  }
+
   // Files as the repository names them, not where they happen to lie.
   std::string as_in_repository(std::string text) const {
     const std::string here = seen_from_here(work()) + "/";
@@ -449,7 +452,8 @@ class SubmittedProgram {
     if (!run.ended.started) throw machine_fault(run.ended.err);
     const std::string reason = reason_in_report(report().string());
     if (is_machines_fault(reason)) throw machine_fault("the compiler " + reason);
-    if (run.expired() || !reason.empty()) return run;
+    // What comes of the limit on a file's size looks like the compiler's own fault.
+    if (run.expired() || !reason.empty() || is_preprocessed_too_large()) return run;
     require_no_machine_fault(run.ended);
     // Nobody kills it but a machine without memory; nvcc tells so of the compilers below it.
     constexpr int kKilled = 128 + SIGKILL;
@@ -479,7 +483,8 @@ class SubmittedProgram {
     }
     confinement.folder = work().string();
     confinement.limits.processor = 90;
-    confinement.limits.file = 256'000'000;
+    // More is not looked at, and a preprocessor that writes without an end is not let write long.
+    confinement.limits.file = 2 * kMostPreprocessed;
     confinement.limits.written = 512'000'000;
     confinement.limits.processes = 32;
     confinement.limits.open_files = 256;
@@ -495,6 +500,7 @@ class SubmittedProgram {
     return true;
   }
 
+  static constexpr const char* kObject = "program.o";
   const BuildFolder& build_;
   const Exercise& exercise_;
   const AttemptOptions& options_;

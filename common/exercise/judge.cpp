@@ -19,10 +19,8 @@ namespace halo::exercises {
 
 // ---- What is asked ----
 
-std::int64_t Given::operator[](std::string_view name) const {
-  const auto found = std::find(names_->begin(), names_->end(), name);
-  if (found == names_->end()) throw std::logic_error("no number " + std::string(name));
-  return (*numbers_)[static_cast<std::size_t>(found - names_->begin())];
+void Given::refuse(std::string_view name) {
+  throw std::logic_error("no number " + std::string(name));
 }
 
 const std::string& Given::name_of(int input) const {
@@ -33,25 +31,15 @@ double Given::common(std::int64_t index) const {
   return common_->at(static_cast<std::size_t>(index));
 }
 
-void Output::product(std::initializer_list<Cell> factors) {
-  double product = 1;
+void Output::note_product(std::initializer_list<Cell> factors) {
+  for (const Cell& factor : factors) use(factor);
+  if (reads_ == nullptr) return;
+  std::string words;
   for (const Cell& factor : factors) {
-    use(factor);
-    product *= given_.cell(factor.input, factor.index);
+    words += (words.empty() ? "" : " * ") + given_.name_of(factor.input) + "[" +
+             std::to_string(factor.index) + "]";
   }
-  if (reads_ != nullptr) {
-    std::string words;
-    for (const Cell& factor : factors) {
-      words += (words.empty() ? "" : " * ") + given_.name_of(factor.input) + "[" +
-               std::to_string(factor.index) + "]";
-    }
-    reads_->push_back(words);
-  }
-  value_ += product;
-  scale_ += std::fabs(product);
-  ++terms_;
-  // A product of three factors is rounded once more than one of two.
-  roundings_ = std::max<std::int64_t>(roundings_, static_cast<std::int64_t>(factors.size()) - 2);
+  reads_->push_back(words);
 }
 
 void Output::is(double value, double bound, const std::vector<Cell>& from) {
@@ -420,12 +408,17 @@ class ExerciseProblem final : public AnyProblem {
     return least;
   }
 
-  // What these rules say of it with the inputs of this seed.
-  std::vector<double> figures_of(const std::vector<Rule>& rules, std::uint64_t seed) const {
+  // What these limits say of it with the inputs of this seed.
+  struct Figures {
+    double allowed = 0, usual = 0, each = 0;
+  };
+  std::vector<Figures> figures_of(const std::vector<Limit>& limits, std::uint64_t seed) const {
     const std::vector<InputValues> inputs = make_inputs(seed, false);
     const Given known(given(), inputs);
-    std::vector<double> figures;
-    for (const Rule& rule : rules) figures.push_back(rule(known));
+    std::vector<Figures> figures;
+    for (const Limit& limit : limits) {
+      figures.push_back({limit.allowed(known), limit.usual(known), limit.each(known)});
+    }
     return figures;
   }
 
@@ -702,6 +695,13 @@ struct Check::State {
     return known->second;
   }
 
+  // Several budgets ask for it, and it takes as long as the expected outputs.
+  const ExerciseProblem::Least& least(const ExerciseProblem& problem) {
+    const auto known = leasts.find(problem.numbers());
+    if (known != leasts.end()) return known->second;
+    return leasts.emplace(problem.numbers(), problem.least(seed)).first->second;
+  }
+
   const Contract& contract;
   RemoteBackend backend;
   std::string source;
@@ -714,6 +714,7 @@ struct Check::State {
   conv::Random of_hidden{~seed};  // the problems that are drawn for hidden cases
   std::map<std::string, Row> rows;
   std::map<Numbers, Observed> observations;
+  std::map<Numbers, ExerciseProblem::Least> leasts;
 };
 
 Check::Check(const Contract& contract, const std::string& program, const std::string& source,
@@ -956,7 +957,7 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
   }
   if (!seen.error.empty()) return {Outcome::bad, seen.error};
   const ExerciseProblem known(state.contract, problem);
-  const ExerciseProblem::Least least = known.least(state.seed);
+  const ExerciseProblem::Least& least = state.least(known);
   if (const std::string why =
           too_little(seen.cost, least.stored, least.loaded, state.contract.on_the_host);
       !why.empty()) {
@@ -965,16 +966,15 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
   Verdict verdict{Outcome::good, ""};
   std::vector<Limit> all = limits;
   all.insert(all.end(), state.contract.besides.begin(), state.contract.besides.end());
+  const std::vector<ExerciseProblem::Figures> figures = known.figures_of(all, state.seed);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Limit& limit = all[i];
     BudgetLine line;
     line.what = limit.measure.what;
-    const std::vector<double> figures =
-        known.figures_of({limit.allowed, limit.usual, limit.each}, state.seed);
     line.counted =
-        limit.measure.of(seen.cost, static_cast<double>(state.places_of(known))) / figures[2];
-    line.allowed = figures[0];
-    line.predicted = figures[1];
+        limit.measure.of(seen.cost, static_cast<double>(state.places_of(known))) / figures[i].each;
+    line.allowed = figures[i].allowed;
+    line.predicted = figures[i].usual;
     // A rule is a product of fractions, rounded.
     line.met = line.counted <= line.allowed * (1 + 1e-9);
     if (line.met && i >= limits.size()) continue;

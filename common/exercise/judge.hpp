@@ -2,6 +2,8 @@
 // keeps what is expected, and looks at what the worker's process (remote.hpp) makes of them.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -33,7 +35,12 @@ class Given {
       : names_(problem.names_), numbers_(problem.numbers_), inputs_(&inputs), common_(common) {}
 
   /// Throws std::logic_error for a name that the contract does not have.
-  std::int64_t operator[](std::string_view name) const;
+  std::int64_t operator[](std::string_view name) const {
+    for (std::size_t i = 0; i < names_->size(); ++i) {
+      if ((*names_)[i] == name) return (*numbers_)[i];
+    }
+    refuse(name);
+  }
   /// A cell of an input; where there are inputs.
   double cell(int input, std::int64_t index) const {
     return inputs_->at(static_cast<std::size_t>(input)).values.at(static_cast<std::size_t>(index));
@@ -43,6 +50,8 @@ class Given {
   double common(std::int64_t index) const;
 
  private:
+  [[noreturn]] static void refuse(std::string_view name);
+
   const std::vector<std::string>* names_;
   const Numbers* numbers_;
   const std::vector<InputValues>* inputs_ = nullptr;
@@ -64,8 +73,17 @@ class Output {
                   std::vector<std::vector<bool>>* used = nullptr)
       : given_(given), reads_(reads), used_(used) {}
 
-  /// Adds the product of these cells.
-  void product(std::initializer_list<Cell> factors);
+  /// Adds the product of these cells. In the header: it is called for each term of each output.
+  void product(std::initializer_list<Cell> factors) {
+    double product = 1;
+    for (const Cell& factor : factors) product *= given_.cell(factor.input, factor.index);
+    if (reads_ != nullptr || used_ != nullptr) note_product(factors);
+    value_ += product;
+    scale_ += std::fabs(product);
+    ++terms_;
+    // A product of three factors is rounded once more than one of two.
+    roundings_ = std::max(roundings_, static_cast<std::int64_t>(factors.size()) - 2);
+  }
   /// It is this number; errors up to the bound are right. With the cells that it comes from, for people.
   void is(double value, double bound, const std::vector<Cell>& from = {});
   /// It is to be left alone.
@@ -76,6 +94,7 @@ class Output {
   bool is_untouched() const { return untouched_; }
 
  private:
+  void note_product(std::initializer_list<Cell> factors);
   void use(const Cell& cell) {
     if (used_ == nullptr) return;
     used_->at(static_cast<std::size_t>(cell.input)).at(static_cast<std::size_t>(cell.index)) = true;

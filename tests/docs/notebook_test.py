@@ -47,8 +47,10 @@ class Shell:
                 exec(line, self.names)  # a notebook of our own
 
     def command(self, command):
+        # What ccache holds of this course it holds of the clone too, whose names begin elsewhere.
         done = subprocess.run(command, shell=True, cwd=self.folder, text=True, check=False, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "HALO_INSTALL": "no"})
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env={**os.environ, "HALO_INSTALL": "no", "CCACHE_BASEDIR": str(self.folder)})
         print(f"$ {command}\n{done.stdout}", flush=True)
         if command.startswith("./halo "):
             self.ran += 1

@@ -32,3 +32,18 @@ TEST_CASE("what an empty file lacks is told in the course's words, not in the li
       "/");
   CHECK(program.errors == "there is no main(): is the file empty?\n");
 }
+
+TEST_CASE("what gold says is told as what ld says") {
+  const auto told = [](const std::string& said) {
+    return read_compiler_output(said + "\ncollect2: error: ld returned 1 exit status\n", "/")
+        .errors;
+  };
+  CHECK_THAT(told("libexercise-worker.a(worker.o):worker.cpp:function main: error: undefined "
+                  "reference to 'halo::exercise()'"),
+             test::contains("keep the last line of start.cu"));
+  CHECK(told("/usr/lib/Scrt1.o:function _start: error: undefined reference to 'main'") ==
+        "there is no main(): is the file empty?\n");
+  CHECK_THAT(told("libexercise-worker.a(worker.o):worker.cpp:function start(): error: relocation "
+                  "overflow: reference to local symbol 3 in libexercise-worker.a(worker.o)"),
+             test::contains("more than 2 GB"));
+}

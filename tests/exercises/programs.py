@@ -16,16 +16,19 @@ another of them, they and right ones are edits in wrong.toml:
 Others are right, and unlike what students usually write (unusual/): whole files, and ways to start a kernel
 (unusual/launches/), each of which replaces the launch of every solution that has one.
 
-Nothing is made before it is asked for: program_of() makes it as `halo try` makes a student's.
+Nothing is made before it is asked for: program_of() makes it as the grader does, in two steps, and keeps what is between
+them.
 
 usage: programs.py EXERCISE PROGRAM: prints the text of a program"""
 import functools
+import gzip
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from edits import ROOT, edited, read_edits
@@ -152,17 +155,33 @@ def program_of(build, source):
     one line and the compiler's, if it cannot be made."""
     words = compilers(build)["words"]
     file, result = file_with(build, source), build / "tests/exercises/programs" / source.removesuffix(".cu")
-    if result.is_file() and result.stat().st_mtime_ns > max(file.stat().st_mtime_ns, newest_of(tuple(words))):
+    made = [result, *steps_to(result)]
+    if all(part.is_file() and part.stat().st_mtime_ns > max(file.stat().st_mtime_ns, newest_of(tuple(words))) for part in made):
         return result
     result.parent.mkdir(parents=True, exist_ok=True)
-    begun = result.with_name(f"{result.name}.{os.getpid()}")
-    names = {"{source}": str(file), "{program}": str(begun)}
-    done = subprocess.run([names.get(word, word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True)
-    if done.returncode != 0:
-        raise ValueError(f"{source} does not compile:\n{done.stdout}")
-    os.replace(begun, result)
+    with tempfile.TemporaryDirectory(dir=result.parent) as name:
+        folder = pathlib.Path(name)
+        program, object_file, preprocessed = (folder / part.name for part in made)
+
+        def call(source, program, words):
+            names = {"{source}": source, "{program}": program}
+            done = subprocess.run([names.get(word, word) for word in words], cwd=folder, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
+            if done.returncode != 0:
+                raise ValueError(f"{file} does not compile:\n{done.stdout}")
+
+        call(file, object_file, [words[0], "-c", "--keep", *(word for word in words[1:] if not word.endswith(".a"))])
+        call(object_file, program, words)
+        with gzip.open(preprocessed, "wb", 1) as out:
+            out.write((folder / f"{file.stem}.cpp4.ii").read_bytes())
+        for part in reversed(made):
+            os.replace(folder / part.name, part)
     return result
+
+
+def steps_to(program):
+    """What the grader looks at before such a program runs: its object, and, packed, its text as the preprocessor left it."""
+    return [program.with_name(program.name + ending) for ending in (".o", ".ii.gz")]
 
 
 if __name__ == "__main__":

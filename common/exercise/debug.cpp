@@ -23,8 +23,8 @@ int debug(const Contract& contract, Check& check, const DebugOptions& options, s
                  static_cast<long long>(*wanted.thread), static_cast<long long>(*wanted.block));
     simt::debug::Listener listener;
     setenv("SIMT_DEBUG", listener.path().c_str(), 1);
-    bool has_met = false;
-    std::jthread user([&] { has_met = simt::debug::attend(listener, wanted, options.dap); });
+    simt::debug::Meeting meeting = simt::debug::Meeting::none;
+    std::jthread user([&] { meeting = simt::debug::attend(listener, wanted, options.dap); });
     // Before the thread is waited for, whatever comes of it.
     const struct Ended {
       simt::debug::Listener& listener;
@@ -38,7 +38,14 @@ int debug(const Contract& contract, Check& check, const DebugOptions& options, s
     held.reset();
     listener.stop();
     user.join();
-    if (!has_met) throw std::runtime_error(contract.name + " launched no kernel");
+    if (meeting == simt::debug::Meeting::none) {
+      throw std::runtime_error(contract.name + " launched no kernel");
+    }
+    if (meeting == simt::debug::Meeting::unstopped) {
+      throw std::runtime_error(
+          "no kernel was stopped there: choose another --block, --thread or --line, or leave them "
+          "out");
+    }
     return 0;
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -796,15 +796,22 @@ void require_possible(const Contract& contract, const std::vector<Numbers>& prob
            std::to_string(contract.numbers.size()));
     }
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      // No padding, say: the exercise's own cases have it too.
-      const bool may_be_none =
-          std::any_of(contract.groups.begin(), contract.groups.end(), [&](const Group& group) {
-            return std::any_of(group.problems.begin(), group.problems.end(),
-                               [&](const Numbers& own) { return own[i] == 0; });
-          });
-      if (numbers[i] >= (may_be_none ? 0 : 1) && numbers[i] <= kMostCells) continue;
-      fail("has " + contract.numbers[i] + " " + std::to_string(numbers[i]) + ", should be " +
-           (may_be_none ? "0" : "1") + " to " + std::to_string(kMostCells));
+      // What the exercise's own cases have: no padding, say, or a mask with a middle.
+      const auto any_own = [&](auto is_so) {
+        return std::any_of(contract.groups.begin(), contract.groups.end(), [&](const Group& group) {
+          return std::any_of(group.problems.begin(), group.problems.end(),
+                             [&](const Numbers& own) { return is_so(own[i]); });
+        });
+      };
+      const bool may_be_none = any_own([](std::int64_t own) { return own == 0; });
+      const std::string what = "has " + contract.numbers[i] + " " + std::to_string(numbers[i]);
+      if (numbers[i] < (may_be_none ? 0 : 1) || numbers[i] > kMostCells) {
+        fail(what + ", should be " + (may_be_none ? "0" : "1") + " to " +
+             std::to_string(kMostCells));
+      }
+      if (numbers[i] % 2 == 0 && !any_own([](std::int64_t own) { return own % 2 == 0; })) {
+        fail(what + ", should be odd, as in all of the exercise's own cases");
+      }
     }
     const Given given(contract.numbers, numbers);
     std::vector<std::int64_t> sizes = {contract.output_size(given)};

@@ -330,7 +330,8 @@ struct FirstFault {
 std::vector<Question> questions_of(const Contract& contract);
 
 /// Throws std::runtime_error, one line, for hidden problems that no program could be given: another count of numbers, negative
-/// ones, arrays of no cells or too many, and drawn ones of a contract that draws none.
+/// ones, even ones where the contract's groups have none, arrays of no cells or too many, and drawn ones of a contract that
+/// draws none.
 void require_possible(const Contract& contract, const std::vector<Numbers>& problems, int drawn);
 
 /// One program under a contract. What was tried once is not tried again by another case.

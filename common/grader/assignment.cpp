@@ -47,7 +47,12 @@ Assignment::Exercise exercise_from(const Value& json) {
 
 Assignment::Hunt hunt_from(const Value& json) {
   require_known(json, {"name", "points"});
-  Assignment::Hunt hunt = {json.get<std::string>("name"), json.get<double>("points")};
+  Assignment::Hunt hunt{json.get<std::string>("name")};
+  try {
+    hunt.points = json.get<double>("points");
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error("hunt " + data::quoted(hunt.name) + ": " + error.what());
+  }
   constexpr double kMost = 1000;
   if (hunt.points > 0 && hunt.points <= kMost) return hunt;
   throw std::runtime_error("hunt " + data::quoted(hunt.name) +

@@ -177,6 +177,10 @@ ClassMember member_of(const std::string& id, const std::string& name,
   if (!member.fault.empty()) member.id = data::printable(id, 200);
   if (handed_in.empty()) return member;
   member.submission = handed_in.front();
+  if (std::error_code error; !fs::exists(member.submission, error)) {
+    member.fault = data::quoted(member.submission.filename().string()) +
+                   " is named and not there: a wrong path in the list, or a link to nothing";
+  }
   if (handed_in.size() > 1) {
     member.fault = std::to_string(handed_in.size()) + " submissions, " +
                    data::quoted(handed_in[0].filename().string()) + " and " +

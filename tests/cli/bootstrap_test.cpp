@@ -241,6 +241,41 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the program of a stage is built with the command, but not for an exercise") {
+  FakeBuild scratch;
+  const std::string path = path_without(scratch, {"meson", "ninja"});
+  write_tool(scratch.path() / "path" / "meson",
+             "case $1 in --version) echo 1.3.0; exit;; esac\n"
+             "for last; do before=$folder; folder=$last; done\n"
+             ": > \"$before/build.ninja\"\n");
+  write_tool(scratch.path() / "path" / "ninja",
+             "echo \"$@\" > '" + (scratch.path() / "words").string() +
+                 "'\n"
+                 "cd \"$2\"; mkdir -p common/cli\n"
+                 "echo exit > common/cli/halo-exercise; /bin/chmod +x common/cli/halo-exercise\n");
+  const fs::path checkout = scratch.path() / "checkout";
+  for (const char* folder : {"common/cli", "stages/04_tile"}) {
+    fs::create_directories(checkout / folder);
+  }
+  for (const char* file : {"halo", "common/cli/commands.txt"}) {
+    fs::copy_file(fs::path(required_variable("HALO_ROOT")) / file, checkout / file);
+  }
+  std::ofstream(checkout / "stages/04_tile/meson.build") << "\n";
+  const auto built = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> command = {"env",        "-u",
+                                        "HALO_BUILD", "-u",
+                                        "CXX",        "HALO_INSTALL=no",
+                                        path,         (checkout / "halo").string()};
+    command.insert(command.end(), words.begin(), words.end());
+    const Ended ended = run_program(command);
+    CAPTURE(ended.err);
+    CHECK(ended.status == 0);
+    return read_file(scratch.path() / "words");
+  };
+  CHECK_THAT(built({"trace", "4"}), contains(" 04_tile-program"));
+  CHECK_THAT(built({"trace", "04", "--exercise"}), !contains("-program"));
+}
+
 TEST_CASE("a checkout by a Git that writes CRLF has the files as they are, and the script starts") {
   if (!run_program({"git", "--version"}).good()) skip("there is no git here");
   FakeBuild scratch;

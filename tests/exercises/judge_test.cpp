@@ -280,6 +280,16 @@ TEST_CASE("hidden problems that do not fit the contract are refused") {
   CHECK_THROWS_AS(check.right_hidden({{1LL << 40}}, 0), std::runtime_error);
 }
 
+TEST_CASE("a hidden mask has a middle where those of the exercise have one") {
+  Contract odd = copy_contract();
+  odd.groups = {{"short ones", {{1}, {5}}}, {"long ones", {{33}}}};
+  CHECK_NOTHROW(require_possible(odd, {{3}, {7}}, 0));
+  CHECK_THROWS_WITH(require_possible(odd, {{3}, {4}}, 0),
+                    "a hidden problem of " + odd.name +
+                        " has n 4, should be odd, as in all of the exercise's own cases");
+  CHECK_NOTHROW(require_possible(copy_contract(), {{3}, {4}}, 0));
+}
+
 // The worker of misbehaving/worker.cpp: what comes of it when it is started, or else of the first group.
 std::string message_of_worker(const std::string& what) {
   try {

@@ -93,6 +93,8 @@ TEST_CASE("a fault of an assignment is one line that names it") {
              contains("unknown word 'exercise'"));
   CHECK_THAT(refusal(R"({"limits": {"memory": 0}, "exercises": [{"name": "a"}]})"),
              contains("\"memory\" is not above 0"));
+  CHECK_THAT(refusal(R"({"exercises": [{"name": "a"}], "hunts": [{"name": "07_x"}]})"),
+             contains("hunt '07_x': a member \"points\" expected"));
   CHECK_THAT(refusal(R"({"exercises": [{"name": "a"}], "hunts": [{"name": "07_x", "points": 0}]})"),
              contains("hunt '07_x': its points"));
   CHECK_THAT(refusal(R"({"exercises": [{"name": "a"}], "hunts": [{"name": "07_x", "points": 1},

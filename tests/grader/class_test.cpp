@@ -362,6 +362,15 @@ TEST_CASE("A roster says who is meant, and who handed in nothing") {
   CHECK(member("4716").submission.filename() == "x_4716_y.cu");
 }
 
+TEST_CASE("A link to nothing is told as such, and no grader is asked") {
+  Class all;
+  all.add("good.cu", grade_text("good", {1}));
+  fs::create_symlink(all.folder / "nowhere", all.folder / "in/ada.cu");
+  CHECK(all.grade().graded == 1);
+  CHECK_THAT(all.write(), contains("error: ada: 'ada.cu' is named and not there: a wrong path in"));
+  CHECK(all.calls() == 1);
+}
+
 TEST_CASE("Who handed in twice, or under a name that no file should have, is told") {
   Class all;
   all.add("ada.cu", "{}");

@@ -189,6 +189,7 @@ class Grades(unittest.TestCase):
         for hidden, says in [
             ({"problems": [[-1, 3, 32]]}, "n -1"),
             ({"problems": [[100, 3]]}, "2 numbers, should have 3"),
+            ({"problems": [[100, 4, 32]]}, "width 4, should be odd"),
             ({"problems": [[100, 3, 0]]}, "threads 0"),
             ({"problems": [[100, 3, 32]], "points": 1e9}, "at most 1000"),
             ({"problems": [[100, 3, 32]], "points": -1}, "above 0"),

@@ -441,6 +441,23 @@ TEST_CASE("a program of nvcc's own runs if it has PTX, and else is told how to h
                  contains("link with -cudart shared"));
 }
 
+TEST_CASE("a library that has NVIDIA's runtime in it is named", "[simt]") {
+  const Workbench bench;
+  std::ofstream(bench.path() / "theirs.cu") << "#include <cuda_runtime.h>\n"
+                                               "int theirs() { return cudaFree(nullptr); }\n";
+  std::ofstream(bench.path() / "main.cpp") << "int theirs();\n"
+                                              "int main() { return theirs() == 0; }\n";
+  REQUIRE(bench
+              .run("'" NVCC
+                   "' -shared -Xcompiler -fPIC -cudart static -o libtheirs.so theirs.cu && '" NVCC
+                   "' -cudart none -o program main.cpp -L. -ltheirs -Xlinker -rpath=.")
+              .status == 0);
+  const Outcome outcome = bench.run("'" SIMT "' run ./program");
+  CHECK_THAT(outcome.err,
+             contains("NVIDIA's own runtime library is in libtheirs.so, and cannot run"));
+  CHECK(outcome.status == 0);
+}
+
 TEST_CASE("simt ptx refuses a file without PTX", "[simt]") {
   const Outcome outcome = Workbench().run(": > empty.ptx && '" SIMT "' ptx empty.ptx");
   CHECK(outcome.status == 2);

@@ -334,8 +334,9 @@ TEST_CASE("a terminal's user has the same by words", "[simt]") {
       "\ncontinue\nstep\nprint value\nprint nothing\nwhere\nthread 0 4\nlocals\nthread 0 77\nfly\n"
       "break 1000\ndelete\nlist\ncontinue\n");
   std::ostringstream out;
-  simt::debug::talk(running.connection(),
-                    {.block = 0, .thread = 2, .file = kSource, .line = line("begin")}, in, out);
+  CHECK(simt::debug::talk(running.connection(),
+                          {.block = 0, .thread = 2, .file = kSource, .line = line("begin")}, in,
+                          out));
   const std::string said = out.str();
   for (const std::string& one :
        {"thread (2,0,0) of block (0,0,0): debugged.cu:" + std::to_string(line("begin")) +
@@ -350,6 +351,18 @@ TEST_CASE("a terminal's user has the same by words", "[simt]") {
         std::string("the program has ended\n")}) {
     CHECK_THAT(said, contains(one));
   }
+  CHECK(running.outcome().status == 0);
+}
+
+TEST_CASE("a terminal's user who names a thread that there is not has seen nothing", "[simt]") {
+  Running running;
+  std::istringstream in;
+  std::ostringstream out;
+  CHECK_FALSE(simt::debug::talk(running.connection(), {.block = 99, .thread = 2, .file = kSource},
+                                in, out));
+  CHECK(out.str() ==
+        "the last of sums is thread 31 of block 1: there is no thread 2 of block 99\n"
+        "the program has ended\n");
   CHECK(running.outcome().status == 0);
 }
 

@@ -128,6 +128,14 @@ class Installed(unittest.TestCase):
         self.call("sh", "-c", 'make -s NVCC=simcc FLAGS="$(pkg-config --cflags simt)"')
         self.assertEqual(self.call("./mixed"), MIXED)
 
+    @needs("g++")
+    @needs("pkg-config")
+    def test_a_host_program_that_only_asks_meets_the_simulator(self):
+        (self.work / "asks.cpp").write_text("#include <simt/simulator.hpp>\n"
+                                            "int main() { return simt::simulator() != nullptr ? 0 : 1; }\n")
+        self.call("sh", "-c", 'eval "g++ -std=c++20 -Wl,--as-needed asks.cpp $(pkg-config --cflags --libs simt) -o asks"')
+        self.call("./asks")
+
     @needs("cmake")
     def test_cmake_takes_simcc_for_nvcc_and_finds_its_runtime(self):
         # CMake 4 prefers a libcudart of the system's to that of any toolkit.

@@ -91,13 +91,13 @@ int debug(char** words) {
   char failed = 0;
   if (::read(failure[0], &failed, 1) == 1) return kWrongUse;
   ::close(failure[0]);
-  bool has_met = false;
-  std::thread user([&] { has_met = simt::debug::attend(listener, {}, is_for_editor); });
+  simt::debug::Meeting meeting = simt::debug::Meeting::none;
+  std::thread user([&] { meeting = simt::debug::attend(listener, {}, is_for_editor); });
   int status = 0;
   waitpid(child, &status, 0);
   listener.stop();
   user.join();
-  if (!has_met) {
+  if (meeting == simt::debug::Meeting::none) {
     std::fprintf(stderr, "simt: %s launched no kernel in the simulator: did simcc compile it?\n",
                  words[0]);
     if (status == 0) return kWrongUse;

@@ -41,6 +41,8 @@ class Terminal {
   Terminal(Connection& program, std::istream& in, std::ostream& out)
       : program_(program), in_(in), out_(out) {}
 
+  bool has_ever_stopped() const { return thread_ != 0; }
+
   void run(const Wanted& wanted) {
     ask("initialize", Json::object({{"adapterID", "simt"}}));
     Json how = thread_of(wanted);
@@ -268,12 +270,14 @@ std::unique_ptr<Connection> Listener::accept() {
 
 void Listener::stop() { shutdown(socket_, SHUT_RDWR); }
 
-void talk(Connection& program, const Wanted& wanted, std::istream& in, std::ostream& out) {
+bool talk(Connection& program, const Wanted& wanted, std::istream& in, std::ostream& out) {
+  Terminal terminal(program, in, out);
   try {
-    Terminal(program, in, out).run(wanted);
+    terminal.run(wanted);
   } catch (const Gone&) {
     out << "the program has ended" << std::endl;
   }
+  return terminal.has_ever_stopped();
 }
 
 void relay(const std::shared_ptr<Connection>& editor, const std::shared_ptr<Connection>& program,
@@ -296,15 +300,14 @@ void relay(const std::shared_ptr<Connection>& editor, const std::shared_ptr<Conn
   editor->send(Json::object({{"seq", 0}, {"type", "event"}, {"event", "terminated"}}));
 }
 
-bool attend(Listener& listener, const Wanted& wanted, bool is_for_editor) {
+Meeting attend(Listener& listener, const Wanted& wanted, bool is_for_editor) {
   const std::shared_ptr<Connection> program = listener.accept();
-  if (program == nullptr) return false;
+  if (program == nullptr) return Meeting::none;
   if (is_for_editor) {
     relay(std::make_shared<Connection>(STDIN_FILENO, STDOUT_FILENO), program, wanted);
-  } else {
-    talk(*program, wanted, std::cin, std::cout);
+    return Meeting::attended;
   }
-  return true;
+  return talk(*program, wanted, std::cin, std::cout) ? Meeting::attended : Meeting::unstopped;
 }
 
 }  // namespace simt::debug

@@ -39,15 +39,18 @@ struct Wanted {
   bool is_batch = false;                      // tells where it has stopped, and ends
 };
 
-/// Reads commands and tells what comes of them, until the user or the program has ended.
-void talk(Connection& program, const Wanted& wanted, std::istream& in, std::ostream& out);
+/// Reads commands and tells what comes of them, until the user or the program has ended. Whether a thread was ever stopped.
+bool talk(Connection& program, const Wanted& wanted, std::istream& in, std::ostream& out);
 
 /// Carries messages to and fro until one of both is gone. Where the editor does not say which thread, `wanted` does.
 void relay(const std::shared_ptr<Connection>& editor, const std::shared_ptr<Connection>& program,
            const Wanted& wanted);
 
+/// What came of waiting for a program: none came, it ended and was never stopped, or what an editor or a user saw of it.
+enum class Meeting { none, unstopped, attended };
+
 /// Waits for a program, and then talks at this terminal, or relays what an editor says on stdin. What it waits for ends when
-/// the user has ended. Returns when Listener::stop() is called, or both have met; whether they have.
-bool attend(Listener& listener, const Wanted& wanted, bool is_for_editor);
+/// the user has ended. Returns when Listener::stop() is called, or both have met.
+Meeting attend(Listener& listener, const Wanted& wanted, bool is_for_editor);
 
 }  // namespace simt::debug

@@ -1,5 +1,11 @@
 // Functions of CUDA 13's driver, and those beside it for graphics, that are not here. Whoever links one finds it, or asks for its address, and is told when it is
 // called. All take what they like: so their own declarations are not included.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <filesystem>
+#include <string>
+
 #include "common/simt/driver/calls.hpp"
 
 namespace simt::driver::refused {
@@ -7,6 +13,15 @@ namespace {
 
 CUresult refuse(const char* name) {
   return answer(name, [&] { return cudart::refused(name); });
+}
+
+// The file of the library that this address of code is in; empty: it is the program's own.
+std::string library_of(const void* code) {
+  Dl_info info = {};
+  void* extra = nullptr;
+  if (dladdr1(code, &info, &extra, RTLD_DL_LINKMAP) == 0) return "";
+  // The program's name in its list is empty.
+  return std::filesystem::path(static_cast<const link_map*>(extra)->l_name).filename().string();
 }
 
 }  // namespace
@@ -76,10 +91,20 @@ CUresult cuGLUnmapBufferObjectAsync() { return refuse(__func__); }
 CUresult cuGLUnregisterBufferObject() { return refuse(__func__); }
 // Only NVIDIA's libraries know what is in one.
 CUresult cuGetExportTable() {
-  cudart::explain(
-      "export table",
-      "NVIDIA's own runtime library is in this program, or in a library of it, and cannot "
-      "run here: link with -cudart shared, or build with simcc, which has another");
+  const std::string library = library_of(__builtin_return_address(0));
+  if (library.empty()) {
+    cudart::explain(
+        "export table",
+        "NVIDIA's own runtime library is in this program, and cannot run here: link with "
+        "-cudart shared, or build with simcc, which has another");
+  } else {
+    cudart::explain(
+        ("export table " + library).c_str(),
+        "NVIDIA's own runtime library is in %s, and cannot run here: if it is yours, build "
+        "it with -cudart shared or simcc; of NVIDIA's libraries the simulator has cuBLAS "
+        "and cuRAND, for programs that simcc links",
+        library.c_str());
+  }
   return refuse(__func__);
 }
 CUresult cuGraphAddBatchMemOpNode() { return refuse(__func__); }

@@ -68,6 +68,7 @@ const Step* enter(const Step* step, Warp& warp) {
       callee = found->second;
     }
     open &= ~party;
+    if (plan.parts && party != lanes) warp.part(party);
     const CalledFunction& function = code.called[static_cast<std::size_t>(callee)];
     for (std::uint32_t rest = party; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(rest));

@@ -193,6 +193,7 @@ struct CallPlan {
   std::int32_t callee = -1;   // in Code::called; -1: by its address
   std::uint32_t address = 0;  // the register that holds it
   std::int32_t caller = -1;   // in Code::called; -1: the kernel
+  bool parts = false;         // lanes that it sends to several functions stay apart (stay_apart)
   std::vector<Copy> arguments, results;
 };
 

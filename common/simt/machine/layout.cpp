@@ -94,11 +94,33 @@ bool is_access(const Instruction& one) {
          std::find(std::begin(kAccesses), std::end(kAccesses), one.opcode) != std::end(kAccesses);
 }
 
+bool is_arithmetic(const Instruction& one) {
+  constexpr std::string_view kArithmetic[] = {"mov", "add",  "sub",  "mul",  "mad", "shl", "shr",
+                                              "and", "or",   "xor",  "not",  "neg", "min", "max",
+                                              "cvt", "cvta", "setp", "selp", "div", "rem"};
+  return std::find(std::begin(kArithmetic), std::end(kArithmetic), one.opcode) !=
+         std::end(kArithmetic);
+}
+
 class ControlFlow {
  public:
   explicit ControlFlow(const ptx::Function& function) : function_(function) {
     cut();
     connect();
+  }
+
+  // Whether all lanes that are at this place of the text have come the same way and go the same way, with no loop from there
+  // on.
+  bool is_one_way(std::int32_t place) {
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(function_.body.size()); ++i) {
+      const Instruction& one = function_.body[static_cast<std::size_t>(i)];
+      if (one.opcode == "brx") return false;
+      const bool jumps = one.opcode == "bra";
+      if (!jumps && !ends_thread(one)) continue;
+      if (one.guard >= 0 && !is_for_all(one.guard) && !(jumps && skips_little(i))) return false;
+      if (jumps && i > place && target(one) <= i) return false;
+    }
+    return true;
   }
 
   std::vector<Passage> laid_out() {
@@ -300,11 +322,28 @@ class ControlFlow {
     return found;
   }
 
+  std::int32_t target(const Instruction& jump) const {
+    return function_.labels[static_cast<std::size_t>(jump.operands[0].index)];
+  }
+  // Whether ptxas makes what this jump may skip instructions under a predicate. (Of more than these few sometimes.)
+  bool skips_little(std::int32_t jump) const {
+    constexpr int kMost = 4;
+    std::int32_t end = target(function_.body[static_cast<std::size_t>(jump)]);
+    int count = 0;
+    for (std::int32_t i = jump + 1; i < end; ++i) {
+      const Instruction& one = function_.body[static_cast<std::size_t>(i)];
+      if (one.opcode == "bra") {
+        if (one.guard >= 0 || target(one) <= i) return false;
+        end = std::max(end, target(one));
+      } else if (!is_arithmetic(one) || ++count > kMost) {
+        return false;
+      }
+    }
+    return end > jump;
+  }
+
   // Whether all lanes that come by have the same in the register, as far as its arithmetic shows.
   bool is_for_all(std::int32_t of) {
-    constexpr std::string_view kArithmetic[] = {"mov", "add",  "sub",  "mul",  "mad", "shl", "shr",
-                                                "and", "or",   "xor",  "not",  "neg", "min", "max",
-                                                "cvt", "cvta", "setp", "selp", "div", "rem"};
     find_writers();
     std::set<std::int32_t> seen;
     std::vector<std::int32_t> open{of};
@@ -322,10 +361,7 @@ class ControlFlow {
       }
       for (const Instruction* const one : writers_[static_cast<std::size_t>(index)]) {
         if (one->opcode == "ld" && one->has("param") && function_.is_entry) continue;
-        if (std::find(std::begin(kArithmetic), std::end(kArithmetic), one->opcode) ==
-            std::end(kArithmetic)) {
-          return false;
-        }
+        if (!is_arithmetic(*one)) return false;
         open.push_back(one->guard);
         for (std::size_t i = 1; i < one->operands.size(); ++i) {
           if (one->operands[i].kind == Operand::Kind::reg) open.push_back(one->operands[i].index);
@@ -439,6 +475,10 @@ std::vector<Passage> layout(const ptx::Function& function) {
   const auto size = static_cast<std::int32_t>(function.body.size());
   if (size == 0) return {};
   return ControlFlow(function).laid_out();
+}
+
+bool stay_apart(const ptx::Function& kernel, std::int32_t call) {
+  return ControlFlow(kernel).is_one_way(call);
 }
 
 }  // namespace simt::machine

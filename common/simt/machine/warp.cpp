@@ -92,6 +92,7 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   faulty = 0;
   global_requests = 0;
   undefined->clear();
+  are_parted = false;
   if (block->grid->code->called.empty()) return;  // and nobody is in a function
   for (std::vector<Activation>& its : activations) its.clear();
   frames = {};
@@ -135,9 +136,20 @@ const Step* Warp::end_faulty(const Step* at, std::uint32_t lanes) {
   return at;
 }
 
+void Warp::part(std::uint32_t some) {
+  if (!are_parted) company.fill(kAllLanes);
+  are_parted = true;
+  each_lane(some, [&](std::size_t lane) { company[lane] &= some; });
+}
+
 const Step* Warp::arrive(const Step* at) {
-  if (others.empty()) return at;
-  others.push_back({at, active});
+  if (others.empty() && !are_parted) return at;
+  for (std::uint32_t open = active; open != 0;) {
+    const auto first = static_cast<std::size_t>(std::countr_zero(open));
+    const std::uint32_t lanes = are_parted ? open & company[first] : open;
+    others.push_back({at, lanes});
+    open &= ~lanes;
+  }
   return choose();
 }
 
@@ -150,6 +162,15 @@ const Step* Warp::split(const Step* taken, std::uint32_t takers, const Step* nex
 
 std::uint32_t Warp::depth_of(const Group& group) const {
   return depths[static_cast<std::size_t>(std::countr_zero(group.lanes))];
+}
+
+// Other companies come together only for what the lanes of a mask do together.
+bool Warp::are_of_one(const Group& a, const Group& b) const {
+  if (!are_parted || (a.awaited != 0 && a.awaited == b.awaited)) return true;
+  const auto company_of = [&](const Group& one) {
+    return company[static_cast<std::size_t>(std::countr_zero(one.lanes))];
+  };
+  return company_of(a) == company_of(b);
 }
 
 const Step* Warp::choose() {
@@ -180,37 +201,42 @@ const Step* Warp::choose() {
       }
     }
   }
-  const Step* least = nullptr;
+  Group first;
   std::uint32_t depth = 0;
   for (const Group& one : others) {
     if (one.state != Group::State::ready) continue;
     const std::uint32_t its = depth_of(one);
     const bool is_before = its != depth ? (its > depth) != last_first_
-                                        : (one.at < least) != last_first_ && one.at != least;
-    if (least != nullptr && !is_before) continue;
-    least = one.at;
+                                        : (one.at < first.at) != last_first_ && one.at != first.at;
+    if (first.at != nullptr && !is_before) continue;
+    first = one;
     depth = its;
   }
   last_first_ = false;
   jumps_back_ = 0;
   watched_jump_ = nullptr;
   limit = kNowhere;
-  if (least == nullptr) {
+  if (first.at == nullptr) {
     activate(0);
     return nullptr;
   }
   std::uint32_t mask = 0;
+  const auto meets = [&](const Group& one) {
+    return one.state == Group::State::ready && depth_of(one) == depth && are_of_one(one, first);
+  };
   std::erase_if(others, [&](const Group& one) {
-    if (one.at != least || one.state != Group::State::ready || depth_of(one) != depth) return false;
+    if (one.at != first.at || !meets(one)) return false;
     mask |= one.lanes;
     return true;
   });
   for (const Group& one : others) {
-    if (one.state != Group::State::ready || one.at < least || depth_of(one) != depth) continue;
-    limit = std::min(limit, one.at);
+    if (one.at >= first.at && meets(one)) limit = std::min(limit, one.at);
   }
+  // Behind what they do together companies part again.
+  const auto lane = static_cast<std::size_t>(std::countr_zero(mask));
+  if (are_parted && (mask & ~company[lane]) != 0) limit = first.at + 1;
   activate(mask);
-  return least;
+  return first.at;
 }
 
 void Warp::set_aside(const Step* at, std::uint32_t some, Group::State state,
@@ -294,11 +320,15 @@ void Warp::note_sleep() {
 }
 
 void Warp::release(std::uint32_t barrier) {
+  std::uint32_t released = 0;
   for (Group& one : others) {
-    if (one.state == Group::State::in_block && one.awaited == barrier) {
-      one.state = Group::State::ready;
-    }
+    if (one.state != Group::State::in_block || one.awaited != barrier) continue;
+    one.state = Group::State::ready;
+    one.awaited = 0;
+    released |= one.lanes;
   }
+  if (!are_parted) return;
+  each_lane(released, [&](std::size_t lane) { company[lane] |= released; });
 }
 
 // The loop that runs looks at nothing but the limit.

@@ -111,6 +111,9 @@ struct Warp {
   std::array<std::vector<Activation>, kLanes> activations;
   std::array<std::uint32_t, kLanes> frames{};
   std::array<std::uint32_t, kLanes> depths{};  // of each lane the size of its activations
+  /// Lanes that go on together wherever they meet are of one company; all are until some part for good (CallPlan::parts).
+  std::array<std::uint32_t, kLanes> company{};  // of each lane all of its
+  bool are_parted = false;
 
   /// Before its first step, whatever it was before.
   void begin(std::uint32_t lanes, const Step* first);
@@ -128,6 +131,8 @@ struct Warp {
   const Step* end();
   /// The active lanes come to `at`: they go on there, or others do that are behind.
   const Step* arrive(const Step* at);
+  /// These of the active lanes are a company of their own.
+  void part(std::uint32_t some);
   /// These of the active lanes go on at `at` later; the others stay active.
   void set_aside(const Step* at, std::uint32_t some, Group::State state = Group::State::ready,
                  std::uint32_t awaited = 0);
@@ -150,6 +155,7 @@ struct Warp {
 
  private:
   std::uint32_t depth_of(const Group& group) const;
+  bool are_of_one(const Group& a, const Group& b) const;
   const Step* end_faulty(const Step* at, std::uint32_t lanes);
   const Step* follow(const Step* step);
   bool goes_round(const Step* from);

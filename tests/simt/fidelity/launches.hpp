@@ -80,5 +80,6 @@ void guarded_copies();
 void images();
 void loop_exits();
 void shared_sums();
+void calls_by_address();
 
 }  // namespace fidelity

@@ -21,4 +21,5 @@ int main() {
   fidelity::images();
   fidelity::loop_exits();
   fidelity::shared_sums();
+  fidelity::calls_by_address();
 }

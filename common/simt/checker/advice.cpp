@@ -276,6 +276,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
       if (remedy == Remedy::arrival) {
         return "Compare what it was set up to expect with what the blocks send to it.";
       }
+      if (remedy == Remedy::host) {
+        return "Check the loop's end condition, and let the host write what the kernel waits for "
+               "before it waits for the kernel.";
+      }
       return "Check the loop's end condition.";
     case Hazard::failed_assert:
       return "What the kernel takes for granted does not hold here.";
@@ -287,6 +291,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
       return "On a GPU local arrays lie in local memory, 512 kB a thread at most and slow: make "
              "them smaller or move them to shared or global memory, and see that recursion ends.";
     case Hazard::unordered_streams:
+      if (remedy == Remedy::polled_by_host) {
+        return "That is right where the host polls it until it has the value that it waits for; "
+               "else let the host wait first.";
+      }
       return "Put both on one stream, let the second's stream wait with cudaEventRecord and "
              "cudaStreamWaitEvent, or let the host wait in between.";
     case Hazard::unordered_launches:

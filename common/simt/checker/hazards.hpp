@@ -82,6 +82,8 @@ enum class Remedy : std::uint8_t {
   as_constant,        // the same of global memory
   beside_parent,      // of a kernel and one that it launches
   launch_over,        // a launch before it that lets the next one begin at its end only
+  host,               // what a kernel waits for
+  polled_by_host,     // what a kernel tells it while it runs
 };
 
 // What the reader should do about it: one sentence or two.

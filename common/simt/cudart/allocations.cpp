@@ -236,6 +236,11 @@ bool release(std::uint64_t address) {
   return true;
 }
 
+bool is_any_open_to_host() {
+  return std::any_of(all().live.begin(), all().live.end(),
+                     [](const auto& one) { return one.second.is_open_to_host(); });
+}
+
 const Block* block_at(std::uint64_t address) {
   const Blocks& blocks = all();
   auto found = blocks.live.upper_bound(address);

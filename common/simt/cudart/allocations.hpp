@@ -38,6 +38,10 @@ struct Block {
 
   std::string name() const;
   bool is_of_device() const { return kind != MemoryKind::pinned && kind != MemoryKind::registered; }
+  /// Host code may touch it, and kernels.
+  bool is_open_to_host() const {
+    return !is_of_device() || kind == MemoryKind::managed || kind == MemoryKind::managed_variable;
+  }
 };
 
 memory::Arena& arena();
@@ -70,6 +74,8 @@ const Block* block_at(std::uint64_t address);
 inline const Block* block_at(const void* pointer) {
   return block_at(reinterpret_cast<std::uint64_t>(pointer));
 }
+/// Whether a live block is open to the host.
+bool is_any_open_to_host();
 /// The name of a block that is live or was freed; empty if there was none.
 std::string name_at(std::uint64_t begin);
 /// Live blocks that the program asked for, in that order, and how much memory of the current device is taken.

@@ -1,12 +1,14 @@
 #include "common/simt/cudart/calls.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdarg>
 #include <cstdio>
 #include <new>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "common/simt/cudart/fat_binary.hpp"
@@ -51,9 +53,37 @@ void say(const char* key, const char* kernel, const char* format, std::va_list a
 
 }  // namespace
 
-std::recursive_mutex& turn() {
-  static std::recursive_mutex& mutex = *new std::recursive_mutex;
-  return mutex;
+void Turn::lock() {
+  if (try_lock()) return;
+  ++waiting_;
+  mutex_.lock();
+  --waiting_;
+  ++depth_;
+}
+
+void Turn::unlock() {
+  --depth_;
+  mutex_.unlock();
+}
+
+bool Turn::try_lock() {
+  if (!mutex_.try_lock()) return false;
+  ++depth_;
+  return true;
+}
+
+void Turn::let_others() {
+  const int depth = depth_;
+  for (int i = 0; i < depth; ++i) unlock();
+  std::this_thread::sleep_for(std::chrono::microseconds(200));
+  mutex_.lock();
+  ++depth_;
+  for (int i = 1; i < depth; ++i) try_lock();
+}
+
+Turn& turn() {
+  static Turn& instance = *new Turn;
+  return instance;
 }
 
 const char* call_in_progress() { return in_progress; }
@@ -113,6 +143,8 @@ cudaError_t asked_failure(const char* name) {
 cudaError_t error_of_exception(const char* name) {
   try {
     throw;
+  } catch (const DeviceIsSpoilt&) {
+    return spoilt();
   } catch (const std::bad_alloc&) {
     return cudaErrorMemoryAllocation;
   } catch (const NoPtx& error) {

@@ -4,6 +4,7 @@
 
 #include <driver_types.h>
 
+#include <atomic>
 #include <mutex>
 #include <string>
 
@@ -12,7 +13,25 @@
 namespace simt::cudart {
 
 /// One call at a time; a callback of the program may call again.
-std::recursive_mutex& turn();
+class Turn {
+ public:
+  void lock();
+  void unlock();
+  bool try_lock();
+  /// The others have theirs while this thread, which has it, lets the time pass.
+  void let_others();
+  /// How many threads are in a call that waits for its turn.
+  int waiting() const { return waiting_; }
+
+ private:
+  std::recursive_mutex mutex_;
+  std::atomic<int> waiting_ = 0;
+  int depth_ = 0;
+};
+Turn& turn();
+
+/// Thrown where the host has waited for a kernel, and that has spoilt the device.
+struct DeviceIsSpoilt {};
 
 /// The error that has spoilt the device: calls that need it answer this until cudaDeviceReset. cudaSuccess: none.
 cudaError_t spoilt();

@@ -23,6 +23,7 @@
 #include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/timeline.hpp"
+#include "common/simt/cudart/waiting.hpp"
 
 namespace simt {
 
@@ -40,6 +41,7 @@ namespace simt::cudart {
 namespace {
 
 thread_local constinit bool is_only_checked = false;
+thread_local constinit bool has_unlocked = false;  // one that was only checked
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
@@ -313,6 +315,11 @@ cudaError_t only_checked(const std::function<cudaError_t()>& work) {
   return error;
 }
 
+bool is_of_unlocked_memory(const std::function<cudaError_t()>& work) {
+  has_unlocked = false;
+  return only_checked(work) == cudaSuccess && has_unlocked;
+}
+
 cudaError_t copy(const Issue& issue, const Side& to, const Side& from, const Extent& extent,
                  cudaMemcpyKind kind) {
   if (extent.is_empty()) return cudaSuccess;
@@ -330,7 +337,14 @@ cudaError_t copy(const Issue& issue, const Side& to, const Side& from, const Ext
   if (!is_right(to, "the destination") || !is_right(from, "the source")) {
     return cudaErrorInvalidValue;
   }
-  if (is_only_checked) return cudaSuccess;
+  if (is_only_checked) {
+    const auto is_unlocked = [](const Side& side) {
+      return is_of_host(side.pointer) && block_at(side.pointer) == nullptr;
+    };
+    has_unlocked |= is_unlocked(to) || is_unlocked(from);
+    return cudaSuccess;
+  }
+  if (issue.waits) waiting::finish_stream(number_of(issue.stream));
   if (is_recording() && wants_to_see(to, from)) {
     return refuse_to_note(std::string(issue.name) +
                           " copies device memory to the host, "
@@ -455,6 +469,7 @@ cudaError_t set(const Issue& issue, const Side& to, int value, const Extent& ext
     return cudaErrorInvalidValue;
   }
   if (is_only_checked) return cudaSuccess;
+  if (issue.waits) waiting::finish_stream(number_of(issue.stream));
   if (is_recording()) {
     note_set(issue, to, value, extent);
     return cudaSuccess;

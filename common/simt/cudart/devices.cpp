@@ -23,6 +23,7 @@
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/textures.hpp"
 #include "common/simt/cudart/timeline.hpp"
+#include "common/simt/cudart/waiting.hpp"
 
 namespace simt::cudart {
 namespace {
@@ -327,6 +328,7 @@ cudaError_t cudaDeviceSynchronize() {
 
 cudaError_t cudaDeviceReset() {
   return query("cudaDeviceReset", [] {
+    waiting::end();
     for (const Block& block : blocks()) {
       if (block.device == current) release(block.begin);
     }

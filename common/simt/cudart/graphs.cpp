@@ -822,9 +822,12 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
   return on_stream("cudaGraphLaunch", stream, [&]() -> cudaError_t {
     if (const cudaError_t error = check_not_captured(stream); error != cudaSuccess) return error;
     if (!is_ready(ready)) return cudaErrorInvalidValue;
-    const GraphOnStream on(stream);
-    set_conditions_for_launch(*ready->graph);
-    return run(*ready->graph);
+    return in_order(stream, [=]() -> cudaError_t {
+      if (!is_ready(ready)) return cudaErrorInvalidValue;
+      const GraphOnStream on(stream);
+      set_conditions_for_launch(*ready->graph);
+      return run(*ready->graph);
+    });
   });
 }
 

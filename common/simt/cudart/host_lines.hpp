@@ -18,6 +18,17 @@ struct HostLine {
 
 /// Return addresses of the functions that led to the runtime, the innermost first, and few of them.
 std::vector<std::uintptr_t> callers_of_runtime();
+/// While work is done later than it was asked for, those that asked for it.
+class CallersOf {
+ public:
+  explicit CallersOf(const std::vector<std::uintptr_t>& callers);
+  ~CallersOf();
+  CallersOf(const CallersOf&) = delete;
+  CallersOf& operator=(const CallersOf&) = delete;
+
+ private:
+  const std::vector<std::uintptr_t>* before_;
+};
 
 /// The library that this code is of is the runtime's too: to be said once, when it is loaded.
 void leave_out_frames_of(const void* code);

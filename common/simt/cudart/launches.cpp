@@ -28,6 +28,7 @@
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/textures.hpp"
 #include "common/simt/cudart/timeline.hpp"
+#include "common/simt/cudart/waiting.hpp"
 #include "common/simt/cudart/watch.hpp"
 #include "common/simt/cudart/workers.hpp"
 #include "common/simt/debug/debugger.hpp"
@@ -371,6 +372,59 @@ class Nudged {
   }
 };
 
+// A launch that has begun, and what belongs to it.
+class Launched final : public waiting::Begun {
+ public:
+  Launched(Kernel& kernel, const Launching& what, std::vector<Watch::Parent> its_parents)
+      : operation(number_of(what.stream), short_name(kernel.name),
+                  what.may_begin_early ? timeline::Operation::Kind::early_kernel
+                                       : timeline::Operation::Kind::kernel),
+        parents(std::move(its_parents)) {}
+
+  bool may_go_on() const override { return polled_.has_changed(); }
+  bool go_on() override {
+    operation.goes_on();
+    stuck = blocks->go_on();
+    if (waits_for_host()) return false;
+    end(nullptr);
+    return true;
+  }
+  void give_up() override { end(&polled_); }
+  std::size_t checker() const override { return watch->checker(); }
+
+  /// Whether those that are stuck poll what the host may write. They may go on meanwhile.
+  bool waits_for_host();
+  /// `polled`: what they have polled in vain.
+  void end(const Polled* polled);
+
+  std::optional<Nudged> nudged{std::in_place};
+  machine::Grid grid;
+  timeline::Operation operation;
+  std::unique_ptr<Watch> watch;
+  std::optional<KernelServices> services;
+  machine::Clusters clusters;
+  std::optional<machine::Run> blocks;
+  std::vector<machine::Stuck> stuck;
+
+  std::vector<Watch::Parent> parents;
+
+ private:
+  Polled polled_;
+};
+
+// What they poll is as it was before they were stuck once more: they have seen nothing else.
+bool Launched::waits_for_host() {
+  if (stuck.empty() || !is_any_open_to_host()) return false;
+  for (bool was_full = false;; was_full = polled_.is_full) {
+    polled_ = {};
+    watch->note_polled(&polled_);
+    stuck = blocks->go_on();
+    watch->note_polled(nullptr);
+    if (stuck.empty() || (polled_.is_full && was_full)) return false;
+    if (!polled_.is_full && !polled_.has_changed()) return !polled_.words.empty();
+  }
+}
+
 std::vector<const ptx::Module*> modules_in_ptx() {
   std::vector<const ptx::Module*> all;
   for (Module* const one : all_modules()) all.push_back(&one->ptx());
@@ -381,9 +435,10 @@ std::vector<const ptx::Module*> modules_in_ptx() {
 void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters,
          const std::vector<Watch::Parent>& parents) {
   if (is_recording()) return note_launch(kernel, what, number_of(what.stream), parameters);
-  std::optional<Nudged> nudged(std::in_place);
+  auto launched = std::make_unique<Launched>(kernel, what, parents);
+  timeline::Operation& operation = launched->operation;
   const machine::Code& code = kernel.code();
-  machine::Grid grid;
+  machine::Grid& grid = launched->grid;
   grid.code = &code;
   grid.blocks = extents(what.grid);
   grid.threads = extents(what.block);
@@ -402,9 +457,6 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
     std::memset(reach(grid.workspace), 0, kWorkspaceBytes);
     std::memcpy(reach(grid.workspace), &kWorkspaceBytes, sizeof kWorkspaceBytes);
   }
-  timeline::Operation operation(number_of(what.stream), short_name(kernel.name),
-                                what.may_begin_early ? timeline::Operation::Kind::early_kernel
-                                                     : timeline::Operation::Kind::kernel);
   grid.only_clusters = chosen_clusters(grid);
   const unsigned checks = settings().checks;
   debug::Debugger* const debugger = debugger_asked_for();
@@ -412,14 +464,14 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   if (kernel.probes() != nullptr) kernel.probes()->look(grid.probes != nullptr);
   const bool traces = checks != 0 && wants_trace(kernel.name);
   grid.images = &images();
-  const bool is_followed = traces || debugger != nullptr || !parents.empty();
+  const bool is_followed = traces || debugger != nullptr || !parents.empty() || waiting::is_any();
   if (const std::size_t workers =
           is_followed ? 0 : workers_for(kernel, grid, operation.remembers());
       workers > 0) {
     if (run_together(kernel, grid, workers, operation)) return;
     kernel.runs_alone = true;
   }
-  std::unique_ptr<Watch> watch;
+  std::unique_ptr<Watch>& watch = launched->watch;
   if (checks != 0 && (traces || grid.only_clusters)) {
     watch = std::make_unique<CloseWatch>(kernel, grid, checks, operation, traces);
   } else {
@@ -427,24 +479,35 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   }
   if ((checks & kCheckRaces) != 0) watch->runs_beside(parents);
   grid.observer = watch.get();
-  KernelServices services(*watch, kernel);
-  grid.services = &services;
+  grid.services = &launched->services.emplace(*watch, kernel);
   if (debugger != nullptr) {
     watch->tell([debugger](const Finding& f) { debugger->found(f); });
     debugger->begin({short_name(kernel.name), kernel.module->ptx(), kernel.code_to_debug(),
                      kernel.module->addresses(), grid},
                     modules_in_ptx());
   }
-  const std::vector<machine::Stuck> stuck = machine::run(grid);
+  launched->clusters.at_once = grid.blocks.count();
+  launched->stuck = launched->blocks.emplace(grid, launched->clusters).go_on();
   if (debugger != nullptr) debugger->end();
-  watch->take(stuck);
+  const bool may_wait = what.may_wait_for_host && !is_in_graph() && parents.empty() &&
+                        debugger == nullptr && settings().nudge == 0;
+  if (may_wait && launched->waits_for_host()) {
+    operation.waits_for_host();
+    return waiting::keep(number_of(what.stream), std::move(launched));
+  }
+  launched->end(nullptr);
+}
+
+void Launched::end(const Polled* polled) {
+  blocks.reset();
+  watch->take(stuck, polled);
   if (grid.workspace != 0) release(grid.workspace);
   Launch told = watch->launch();
   nudged.reset();
   if (watch->error() != cudaSuccess) spoil(watch->error(), detail_of(told.findings));
   record_launch(std::move(told));
   // A grid is over when those that it has launched are: they go on where it ends, one after the other.
-  for (const ChildLaunch& child : services.children()) {
+  for (const ChildLaunch& child : services->children()) {
     if (spoilt() != cudaSuccess) break;
     if (child.copy) {
       child.copy();
@@ -486,6 +549,8 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
 cudaError_t launch(const void* function, const Launching& what) {
   const std::lock_guard lock(turn());
   if (is_to_fail("launch")) return record(cudaErrorLaunchOutOfResources);
+  Launching asked = what;
+  asked.may_wait_for_host = true;
   return call("cudaLaunchKernel", [&]() -> cudaError_t {
     if (is_stream(what.stream) && device_of(what.stream) != current_device()) {
       explain(
@@ -498,7 +563,7 @@ cudaError_t launch(const void* function, const Launching& what) {
     if (error != cudaSuccess) return error;
     NodeParameters kept;
     Work work;
-    error = prepare(function, what, work, kept);
+    error = prepare(function, asked, work, kept);
     if (error == cudaSuccess) return enqueue(what.stream, cudaGraphNodeTypeKernel, work, kept);
     spoil_capture(what.stream);
     return error;

@@ -18,8 +18,9 @@ struct Launching {
   cudaStream_t stream = nullptr;
   void** arguments = nullptr;  // of its parameters, in their order
   bool is_cooperative = false;
-  bool may_begin_early = false;  // before the kernel before it on its stream has ended
-  dim3 cluster = {0, 0, 0};      // 0: not given
+  bool may_begin_early = false;    // before the kernel before it on its stream has ended
+  bool may_wait_for_host = false;  // it may be kept where it polls what the host may write
+  dim3 cluster = {0, 0, 0};        // 0: not given
 };
 
 /// `function` as find_kernel() takes it. Returns when all blocks have run. What a kernel does wrong is an error of the

@@ -7,6 +7,7 @@
 #include "common/simt/cudart/coverage.hpp"
 #include "common/simt/cudart/fat_binary.hpp"
 #include "common/simt/cudart/recording.hpp"
+#include "common/simt/cudart/waiting.hpp"
 #include "common/simt/machine/decode.hpp"
 #include "common/simt/machine/unroll.hpp"
 #include "common/simt/ptx/parse.hpp"
@@ -183,6 +184,8 @@ Module& add_module(const void* wrapper) {
 }
 
 void remove_module(Module& module) {
+  // A kernel that runs may be one of its own.
+  waiting::end();
   keep_coverage(module);
   Registered& all = registered();
   std::erase_if(all.kernels, [&](const auto& entry) { return entry.second->module == &module; });

@@ -40,6 +40,8 @@ cudaError_t copy(const Issue& issue, const Side& to, const Side& from, const Ext
 cudaError_t set(const Issue& issue, const Side& to, int value, const Extent& extent);
 /// Copies and memsets that the work makes are looked at, and not done.
 cudaError_t only_checked(const std::function<cudaError_t()>& work);
+/// Whether a copy that it makes is from or to memory of the host that is not page-locked.
+bool is_of_unlocked_memory(const std::function<cudaError_t()>& work);
 /// A launch that check_launch() has let pass.
 void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters);
 /// Whoever still touches the memory on another stream must come before it is freed.

@@ -13,8 +13,10 @@
 #include <tuple>
 #include <utility>
 
+#include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/coverage.hpp"
 #include "common/simt/cudart/settings.hpp"
+#include "common/simt/cudart/waiting.hpp"
 #include "common/simt/report/json.hpp"
 #include "common/simt/report/verdict.hpp"
 
@@ -81,6 +83,10 @@ void print_suppressions() {
 // Registered first, so it runs last: output is flushed and the user's own handlers have run.
 __attribute__((constructor(101))) void watch_exit() {
   std::atexit([] {
+    {
+      const std::lock_guard lock(cudart::turn());
+      cudart::waiting::end();
+    }
     Finished& s = finished();
     if (s.report.has_begun()) {
       s.report.end(whole_coverage(), live_allocations(), settings().suppressions);

@@ -17,6 +17,7 @@
 #include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/timeline.hpp"
+#include "common/simt/cudart/waiting.hpp"
 
 namespace simt::cudart {
 
@@ -58,7 +59,8 @@ struct CUevent_st {
   bool is_recorded = false;
   simt::cudart::timeline::Clock clock = {};  // what was on its stream
   std::chrono::steady_clock::time_point time = {};
-  std::uint64_t waits = 0;  // of the host before
+  std::uint64_t waits = 0;                   // of the host before
+  simt::cudart::waiting::Ticket ticket = 0;  // of its record, if that had to wait
   std::shared_ptr<simt::cudart::Capture> capture = {};
   std::vector<CUgraphNode_st*> last = {};
 };
@@ -81,6 +83,7 @@ Made& made() {
 thread_local constinit cudaStreamCaptureMode mode_of_thread = cudaStreamCaptureModeGlobal;
 
 int graph_on = -1;  // in the timeline: the stream of the graph that is being launched
+bool in_graph = false;
 
 bool is_legacy(cudaStream_t stream) { return stream == nullptr || stream == cudaStreamLegacy; }
 
@@ -161,6 +164,23 @@ bool is_joined(const Capture& capture) {
     return stream->capture.get() != &capture ||
            std::ranges::all_of(stream->last,
                                [&](const CUgraphNode_st* node) { return before.contains(node); });
+  });
+}
+
+cudaError_t wait_for_event(const char* name, cudaEvent_t event, bool until_it_is_there) {
+  return call(name, [&] {
+    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    if (is_being_captured(event)) {
+      event->capture->is_valid = false;
+      return cudaErrorCapturedEvent;
+    }
+    if (event->capture != nullptr) return cudaErrorInvalidValue;  // of a capture that has ended
+    if (const cudaError_t error = check_unsafe(name); error != cudaSuccess) return error;
+    waiting::advance();
+    if (until_it_is_there) waiting::finish(event->ticket);
+    if (waiting::waits(event->ticket)) return cudaErrorNotReady;
+    timeline::host_waited_for(event->clock);
+    return cudaSuccess;
   });
 }
 
@@ -256,8 +276,15 @@ int device_of(cudaStream_t stream) {
   return is_built_in(stream) ? current_device() : stream->device;
 }
 
-GraphOnStream::GraphOnStream(int number) : before_(graph_on) { graph_on = number; }
-GraphOnStream::~GraphOnStream() { graph_on = before_; }
+GraphOnStream::GraphOnStream(int number, bool is_graph)
+    : before_(graph_on), was_in_graph_(std::exchange(in_graph, is_graph)) {
+  graph_on = number;
+}
+GraphOnStream::~GraphOnStream() {
+  graph_on = before_;
+  in_graph = was_in_graph_;
+}
+bool is_in_graph() { return in_graph; }
 
 bool is_captured(cudaStream_t stream) { return capture_of(stream) != nullptr; }
 
@@ -266,10 +293,23 @@ void spoil_capture(cudaStream_t stream) {
   if (Capture* const capture = capture_of(stream); capture != nullptr) capture->is_valid = false;
 }
 
+cudaError_t in_order(cudaStream_t stream, const Work& work) {
+  if (!waiting::is_any() || !waiting::holds(number_of(stream))) return work();
+  waiting::put(number_of(stream), work);
+  return cudaSuccess;
+}
+
 cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, const Work& work,
                     const NodeParameters& parameters) {
   Capture* const capture = capture_of(stream);
-  if (capture == nullptr) return work();
+  if (capture == nullptr) {
+    // Such a copy takes the host's memory as it is now, or brings it back: a GPU's host waits for both.
+    if (type == cudaGraphNodeTypeMemcpy && waiting::is_any() && waiting::holds(number_of(stream)) &&
+        is_of_unlocked_memory(work)) {
+      waiting::finish_stream(number_of(stream));
+    }
+    return in_order(stream, work);
+  }
   if (!capture->is_valid) return cudaErrorStreamCaptureInvalidated;
   // A GPU looks at copies here, and at memsets when the graph is instantiated.
   if (type == cudaGraphNodeTypeMemcpy) {
@@ -311,7 +351,9 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call("cudaStreamDestroy", [&] {
-    if (made().streams.erase(stream) == 0) return cudaErrorInvalidResourceHandle;
+    if (!made().streams.contains(stream)) return cudaErrorInvalidResourceHandle;
+    waiting::finish_stream(number_of(stream));
+    made().streams.erase(stream);
     if (Capture* const capture = capture_of(stream); capture != nullptr) {
       capture->is_valid = false;
       if (capture->origin == stream) capture->is_active = false;
@@ -328,8 +370,11 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return on_stream("cudaStreamQuery", stream,
-                   [&] { return host_waits_for("cudaStreamQuery", stream); });
+  return on_stream("cudaStreamQuery", stream, [&] {
+    waiting::advance();
+    if (waiting::holds(number_of(stream))) return cudaErrorNotReady;
+    return host_waits_for("cudaStreamQuery", stream);
+  });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
@@ -357,7 +402,12 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
               "with cudaEventWaitExternal");
       return cudaErrorStreamCaptureIsolation;
     }
-    timeline::wait(number_of(stream), event->clock);
+    const auto wait = [event, number = number_of(stream)] {
+      if (is_event(event)) timeline::wait(number, event->clock);
+      return cudaSuccess;
+    };
+    if (!waiting::waits(event->ticket)) return in_order(stream, wait);
+    waiting::put(number_of(stream), wait, event->ticket);
     return cudaSuccess;
   });
 }
@@ -537,9 +587,11 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   return on_stream("cudaStreamAddCallback", stream, [&] {
     if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
     if (const cudaError_t error = check_not_captured(stream); error != cudaSuccess) return error;
-    const timeline::HostTask task(number_of(stream));
-    callback(stream, cudaSuccess, user_data);
-    return cudaSuccess;
+    return in_order(stream, [=] {
+      const timeline::HostTask task(number_of(stream));
+      callback(stream, cudaSuccess, user_data);
+      return cudaSuccess;
+    });
   });
 }
 
@@ -604,8 +656,14 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     event->capture = is_part ? object_of(stream).capture : nullptr;
     event->last = object_of(stream).last;
     if (is_part) return cudaSuccess;
-    event->clock = timeline::record(number_of(stream));
-    return record_of(event)();
+    const auto note = [event, number = number_of(stream)]() -> cudaError_t {
+      if (is_event(event)) event->clock = timeline::record(number);
+      return record_of(event)();
+    };
+    event->ticket = 0;
+    if (!waiting::holds(number_of(stream))) return note();
+    event->ticket = waiting::put(number_of(stream), note);
+    return cudaSuccess;
   });
 }
 
@@ -614,21 +672,12 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call("cudaEventQuery", [&] {
-    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
-    if (is_being_captured(event)) {
-      event->capture->is_valid = false;
-      return cudaErrorCapturedEvent;
-    }
-    if (event->capture != nullptr) return cudaErrorInvalidValue;  // of a capture that has ended
-    if (const cudaError_t error = check_unsafe("cudaEventQuery"); error != cudaSuccess)
-      return error;
-    timeline::host_waited_for(event->clock);
-    return cudaSuccess;
-  });
+  return wait_for_event("cudaEventQuery", event, false);
 }
 
-cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return wait_for_event("cudaEventSynchronize", event, true);
+}
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return call("cudaEventElapsedTime", [&] {

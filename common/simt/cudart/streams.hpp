@@ -56,21 +56,28 @@ int number_of(cudaStream_t stream);
 class GraphOnStream {
  public:
   explicit GraphOnStream(cudaStream_t stream) : GraphOnStream(number_of(stream)) {}
-  explicit GraphOnStream(int number);
+  /// Or other work that is done as if it were.
+  explicit GraphOnStream(int number, bool is_graph = true);
   ~GraphOnStream();
   GraphOnStream(const GraphOnStream&) = delete;
   GraphOnStream& operator=(const GraphOnStream&) = delete;
 
  private:
   int before_;
+  bool was_in_graph_;
 };
+/// Whether a graph is launched now.
+bool is_in_graph();
 
 /// Whether its work becomes a graph.
 bool is_captured(cudaStream_t stream);
 /// A call that should have become part of it has failed.
 void spoil_capture(cudaStream_t stream);
 
-/// Does the work, or makes it a node of the graph that is being captured from the stream.
+/// Does the work, once what is before it on the stream has ended.
+cudaError_t in_order(cudaStream_t stream, const Work& work);
+
+/// Does the work so, or makes it a node of the graph that is being captured from the stream.
 cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, const Work& work,
                     const NodeParameters& parameters = {});
 

@@ -20,6 +20,7 @@
 #include "common/simt/cudart/record.hpp"
 #include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/settings.hpp"
+#include "common/simt/cudart/waiting.hpp"
 
 namespace simt::cudart::timeline {
 namespace {
@@ -82,7 +83,7 @@ struct Known {
 };
 
 // Operations that have touched a page, by Touch.
-using ByTouch = std::array<std::vector<Number>, 3>;
+using ByTouch = std::array<std::vector<Number>, kTouches>;
 
 struct State {
   bool remembers = false;
@@ -162,7 +163,8 @@ Number add(int stream) {
 }
 
 const char* verb(Touch touch) {
-  return touch == Touch::reads ? "reads" : touch == Touch::writes ? "writes" : "updates";
+  if (touch == Touch::updates) return "updates";
+  return touch == Touch::writes || touch == Touch::tells ? "writes" : "reads";
 }
 
 std::string name_of(int stream) {
@@ -223,8 +225,8 @@ const ByTouch& operations_on(std::uint64_t page) {
 
 // What the host may do with a page, as far as it goes by operations that it has not waited for.
 memory::HostAccess allowed(std::uint64_t page) {
-  const auto& [reads, writes, updates] = operations_on(page);
-  if (!writes.empty() || !updates.empty()) return memory::HostAccess::none;
+  const auto& [reads, writes, updates, polls, tells] = operations_on(page);
+  if (!writes.empty() || !updates.empty() || !tells.empty()) return memory::HostAccess::none;
   return reads.empty() ? memory::HostAccess::all : memory::HostAccess::reads;
 }
 
@@ -341,6 +343,13 @@ int default_stream(int device) {
   return s.defaults[static_cast<std::size_t>(device)];
 }
 
+bool are_in_order(int one, int other) {
+  if (one == other) return true;
+  const Stream &a = stream_at(one), &b = stream_at(other);
+  return a.device == b.device && !a.is_non_blocking && !b.is_non_blocking &&
+         (is_default(one) || is_default(other));
+}
+
 void destroy_stream(int stream) {
   if (is_recording()) return note_end_of_stream(stream);
   stream_at(stream).is_live = false;
@@ -380,12 +389,16 @@ void host_waited_for(const Clock& clock) {
   join(state().host, clock);
   settle();
 }
-void host_waited_for(int stream) { host_waited_for(record(stream)); }
+void host_waited_for(int stream) {
+  waiting::finish_stream(stream);
+  host_waited_for(record(stream));
+}
 
 namespace {
 
 template <class Is>
 void host_waited_for_those(Is is) {
+  waiting::finish_all();
   State& s = state();
   ++s.waits;
   if (is_recording()) return note_host_waits_for_all();
@@ -444,6 +457,13 @@ HostTask::~HostTask() {
 
 namespace {
 
+// Reads do not conflict with reads, nor updates with updates.
+bool do_conflict(Touch one, Touch other) {
+  const auto is_read = [](Touch touch) { return touch == Touch::reads || touch == Touch::polls; };
+  if (is_read(one) && is_read(other)) return false;
+  return one != Touch::updates || other != Touch::updates;
+}
+
 // Calls visit(word, mask) for each word of bits of a range that lies in one page.
 template <class Visit>
 void for_each_word(std::size_t first, std::size_t bytes, Visit visit) {
@@ -482,8 +502,9 @@ bool Footprint::conflicts(std::uint64_t address, std::size_t bytes, Touch touch,
   while (bytes != 0) {
     const std::size_t first = address % kPageBytes, here = std::min(kPageBytes - first, bytes);
     const auto found = pages_.find(address / kPageBytes);
-    for (const Touch one : {Touch::writes, Touch::updates, Touch::reads}) {
-      if (found == pages_.end() || (one == touch && one != Touch::writes)) continue;
+    for (const Touch one :
+         {Touch::writes, Touch::tells, Touch::updates, Touch::reads, Touch::polls}) {
+      if (found == pages_.end() || !do_conflict(one, touch)) continue;
       const std::unique_ptr<Bits>& bits = found->second.touched[static_cast<std::size_t>(one)];
       if (bits == nullptr) continue;
       std::uint64_t common = 0;
@@ -556,6 +577,11 @@ Operation::Operation(int stream, std::string name, Kind kind)
   s.open.push_back({number_, stream, name_, callers_of_runtime(), {}});
 }
 
+void Operation::goes_on() {
+  state().rivals_on.clear();
+  state().last_key = UINT64_MAX;
+}
+
 namespace {
 
 // Whether whoever conflicts with `older` conflicts with `newer` too.
@@ -563,7 +589,7 @@ bool covers(const Footprint& newer, const Footprint& older) {
   for (const auto& [number, page] : older.pages()) {
     const auto found = newer.pages().find(number);
     if (found == newer.pages().end()) return false;
-    const auto& [reads, writes, updates] = found->second.touched;
+    const auto& [reads, writes, updates, polls, tells] = found->second.touched;
     for (std::size_t i = 0; i < Footprint::kPageBytes / 64; ++i) {
       const auto word = [&](const std::unique_ptr<Footprint::Bits>& bits) {
         return bits == nullptr ? 0 : (*bits)[i];
@@ -571,7 +597,9 @@ bool covers(const Footprint& newer, const Footprint& older) {
       const std::uint64_t written = word(writes);
       if ((word(page.touched[0]) & ~(written | word(reads))) != 0 ||
           (word(page.touched[1]) & ~written) != 0 ||
-          (word(page.touched[2]) & ~(written | word(updates))) != 0) {
+          (word(page.touched[2]) & ~(written | word(updates))) != 0 ||
+          (word(page.touched[3]) & ~(written | word(reads) | word(polls))) != 0 ||
+          (word(page.touched[4]) & ~(written | word(tells))) != 0) {
         return false;
       }
     }
@@ -590,6 +618,10 @@ Operation::~Operation() {
   const auto its = std::find_if(s.open.begin(), s.open.end(),
                                 [&](const Known& one) { return one.number == number_; });
   if (its == s.open.end()) return;
+  if (waits_for_host_) {
+    s.open.erase(its);
+    return;
+  }
   its->footprint = std::move(footprint_);
   its->lets_next_begin = lets_next_begin_;
   its->updates_for_device = updates_for_device_;
@@ -607,11 +639,11 @@ Operation::~Operation() {
   close_pages(its->footprint);
 }
 
-// Reads do not conflict with reads, nor updates with updates.
 std::vector<Number> Operation::rivals_on(std::uint64_t page, Touch touch) const {
   std::vector<Number> all;
-  for (const Touch its : {Touch::reads, Touch::writes, Touch::updates}) {
-    if (its == touch && its != Touch::writes) continue;
+  for (const Touch its :
+       {Touch::reads, Touch::writes, Touch::updates, Touch::polls, Touch::tells}) {
+    if (!do_conflict(its, touch)) continue;
     for (const Number one : operations_on(page)[static_cast<std::size_t>(its)]) {
       if (std::binary_search(rivals_.begin(), rivals_.end(), one)) all.push_back(one);
     }
@@ -711,18 +743,25 @@ bool host_touches(std::uint64_t address, Touch touch) {
   for (const Known& one : s.open) {
     Touch its{};
     const Touch beside = one.updates_for_device && touch == Touch::updates ? Touch::writes : touch;
-    if (one.number <= at(known, one.stream) || !one.footprint.conflicts(address, 1, beside, its)) {
+    if (one.number <= at(known, one.stream) || !one.footprint.conflicts(address, 1, beside, its) ||
+        its == Touch::polls) {
       continue;
     }
     const std::pair<std::string, int> line = line_of_caller();
     // A loop of the host would say it for each element.
     if (!s.told.emplace(line.first, line.second, one.number).second) break;
+    const bool is_told =
+        touch == Touch::reads &&
+        (its == Touch::tells || (its == Touch::updates && !one.updates_for_device));
     Launch launch;
     launch.kernel = "host code";
-    launch.findings.push_back(finding_of(std::string("The host ") + verb(touch), address, line, one,
-                                         its, 1, Hazard::unordered_streams,
-                                         "Let the host wait first, with cudaDeviceSynchronize, "
-                                         "cudaStreamSynchronize or cudaEventSynchronize."));
+    launch.findings.push_back(finding_of(
+        std::string("The host ") + verb(touch), address, line, one, its, 1,
+        Hazard::unordered_streams,
+        is_told ? advice(Hazard::unordered_streams, Remedy::polled_by_host)
+                : "Let the host wait first, with cudaDeviceSynchronize, cudaStreamSynchronize or "
+                  "cudaEventSynchronize."));
+    launch.findings.back().note = is_told;
     record_launch(std::move(launch));
     break;
   }

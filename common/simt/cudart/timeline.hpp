@@ -37,6 +37,8 @@ int create_stream(bool is_non_blocking);
 /// The one that is always there.
 int default_stream(int device);
 void destroy_stream(int stream);
+/// Whether what comes on one of them waits for what was put on the other before.
+bool are_in_order(int one, int other);
 
 /// All that is on the stream now, as an event keeps it.
 Clock record(int stream);
@@ -66,8 +68,10 @@ class HostTask {
   Clock before_;
 };
 
-/// Updates are atomic: they need no order among themselves.
-enum class Touch : std::uint8_t { reads, writes, updates };
+/// Updates are atomic: they need no order among themselves. Polls and tells are reads and writes that are atomic to the host
+/// too, whose own may be.
+enum class Touch : std::uint8_t { reads, writes, updates, polls, tells };
+inline constexpr std::size_t kTouches = 5;
 
 /// Bytes that were touched, by page.
 class Footprint {
@@ -75,7 +79,7 @@ class Footprint {
   static constexpr std::size_t kPageBytes = 4096;
   using Bits = std::array<std::uint64_t, kPageBytes / 64>;
   struct Page {
-    std::array<std::unique_ptr<Bits>, 3> touched;  // by Touch
+    std::array<std::unique_ptr<Bits>, kTouches> touched;  // by Touch
   };
 
   void add(std::uint64_t address, std::size_t bytes, Touch touch);
@@ -112,6 +116,10 @@ class Operation {
   void lets_next_begin() { lets_next_begin_ = true; }
   /// One of its atomics is so to the device only: host code's have to wait.
   void updates_for_device() { updates_for_device_ = true; }
+  /// It goes on while the host does: what comes later may know from the host what it has done, and is not compared with it.
+  void waits_for_host() { waits_for_host_ = true; }
+  /// It goes on after others have run.
+  void goes_on();
   /// It will touch the same once more.
   void begin_again() { early_.clear(); }
   /// `site` says where, to findings(). `has_waited`: for what is before it on its stream. Any thread.
@@ -134,6 +142,7 @@ class Operation {
   Number early_from_ =
       0;  // of those on its stream, from here on they may not have ended; 0: all have
   bool hurries_ = false, lets_next_begin_ = false, updates_for_device_ = false;
+  bool waits_for_host_ = false;
   std::mutex mutex_;
   Footprint footprint_;
   std::vector<Number> rivals_;  // that nothing orders before it

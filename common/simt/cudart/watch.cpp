@@ -9,6 +9,7 @@
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/record.hpp"
 #include "common/simt/cudart/settings.hpp"
+#include "common/simt/cudart/waiting.hpp"
 #include "common/simt/machine/probes.hpp"
 #include "common/simt/memory/requests.hpp"
 
@@ -59,6 +60,16 @@ void for_each_word(const WarpAccess& access, Visit visit) {
       visit(lane, at / 4, static_cast<std::uint8_t>((1u << behind) - (1u << first)));
     }
   });
+}
+
+// As it is now: the host may write it at any time.
+std::uint32_t word_at(std::uint64_t word) {
+  return *reinterpret_cast<const volatile std::uint32_t*>(reach(word * 4));
+}
+
+std::string name_at_word(std::uint64_t word) {
+  const Block* const block = block_at(word * 4);
+  return block == nullptr ? "memory" : block->name();
 }
 
 timeline::Touch touch_of(WarpAccess::Kind kind) {
@@ -157,7 +168,8 @@ Watch::Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks,
       operation_(operation),
       counts_(checks != 0),
       keeps_(worker.has_value()),
-      checker_(memory_checker(worker.value_or(0))),
+      number_(worker.value_or(waiting::free_checker())),
+      checker_(memory_checker(number_)),
       constants_(grid.constants.empty() ? 0 : kernel.module->constants_begin()),
       constants_read_(grid.constants.size() / sizeof(std::uint32_t) + 1),
       sites_(grid.code->sites.size() + 1) {
@@ -234,6 +246,7 @@ std::uint32_t Watch::access(const WarpAccess& access) {
   if (access.space == WarpAccess::Space::global) {
     if (launches_ != 0) after_launch(access);
     if (!parents_.empty()) beside_parents(access);
+    if (polled_ != nullptr) poll(access);
   }
   if (counts_ && access.step->joined_bytes != 0) {
     count(machine::JoinedAccess(access).told);
@@ -359,8 +372,7 @@ void Watch::beside_parents(const WarpAccess& access) {
           ++findings_[known->second].count;
           return;
         }
-        const Block* const block = block_at(word * 4);
-        const std::string name = block == nullptr ? "memory" : block->name();
+        const std::string name = name_at_word(word);
         const DeviceLine there = parent.watch->line_at(its.site);
         const std::string place =
             there.line == 0 ? "" : " at " + there.file + ":" + std::to_string(there.line);
@@ -375,10 +387,31 @@ void Watch::beside_parents(const WarpAccess& access) {
   });
 }
 
+bool Polled::has_changed() const {
+  return std::any_of(words.begin(), words.end(),
+                     [](const auto& one) { return word_at(one.first) != one.second; });
+}
+
+void Watch::poll(const WarpAccess& access) {
+  constexpr std::size_t kMostWords = 4096;
+  if (access.kind == WarpAccess::Kind::store) return;
+  for_each_word(access, [&](std::size_t, std::uint64_t word, std::uint8_t) {
+    if (polled_->words.contains(word)) return;
+    const Block* const block = block_at(word * 4);
+    if (block == nullptr || !block->is_open_to_host()) return;
+    polled_->is_full |= polled_->words.size() >= kMostWords;
+    if (!polled_->is_full) polled_->words[word] = word_at(word);
+  });
+}
+
 // For the order among streams.
 void Watch::remember(const WarpAccess& access) {
   const memory::WarpAddresses& lanes = access.lanes;
-  const timeline::Touch touch = touch_of(access.kind);
+  timeline::Touch touch = touch_of(access.kind);
+  if (touch != timeline::Touch::updates && access.step->order != machine::Order::weak &&
+      access.step->scope == machine::Scope::sys) {
+    touch = touch == timeline::Touch::reads ? timeline::Touch::polls : timeline::Touch::tells;
+  }
   if (touch == timeline::Touch::updates && access.step->scope != machine::Scope::sys) {
     operation_.updates_for_device();
   }
@@ -736,7 +769,7 @@ void Watch::barrier(const machine::Block& block, std::uint32_t number) {
   }
 }
 
-void Watch::take(const std::vector<machine::Stuck>& stuck) {
+void Watch::take(const std::vector<machine::Stuck>& stuck, const Polled* polled) {
   if (check_) {
     const auto line_of_site = [&](std::int32_t site) {
       const DeviceLine line = line_at(site);
@@ -752,7 +785,7 @@ void Watch::take(const std::vector<machine::Stuck>& stuck) {
        })) {
     findings_.push_back(std::move(one));
   }
-  if (memory_checker().is_partial()) {
+  if (checker_.is_partial()) {
     explain("partial", "%s touches so much memory that not all of it was looked at for races",
             kernel_.name.c_str());
   }
@@ -789,6 +822,12 @@ void Watch::take(const std::vector<machine::Stuck>& stuck) {
   f.thread = thread_at(grid_.threads, first.thread);
   f.count = 1;
   f.message = "thread " + coordinates(f.thread) + " of block " + coordinates(f.block) + told;
+  const bool is_of_host = waits(first) == Waits::nowhere && polled != nullptr;
+  if (is_of_host) {
+    const auto least = std::min_element(polled->words.begin(), polled->words.end());
+    f.array = name_at_word(least->first);
+    f.message += ": it reads " + f.array + ", and the host does not write that any more";
+  }
   if (waits(first) == Waits::in_memory) {
     const auto [arrivals, bytes] = first.missing;
     const std::string how_many = std::to_string(std::abs(bytes)) + " bytes";
@@ -808,6 +847,7 @@ void Watch::take(const std::vector<machine::Stuck>& stuck) {
            grid_.code->sites[static_cast<std::size_t>(one.site)]->opcode.ends_with("mma");
   });
   f.message += std::string(". ") + advice(hazard, waits(first) == Waits::in_memory ? Remedy::arrival
+                                                  : is_of_host                     ? Remedy::host
                                                   : is_of_matrices ? Remedy::whole_warp
                                                                    : Remedy::none);
   add(std::move(f));

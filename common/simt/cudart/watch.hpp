@@ -29,6 +29,13 @@ namespace simt::cudart {
 
 using report::DeviceLine;
 
+/// Words of memory that the host may write, and that a kernel has read: what they held before.
+struct Polled {
+  std::unordered_map<std::uint64_t, std::uint32_t> words;  // by address / 4
+  bool is_full = false;                                    // there are more
+  bool has_changed() const;
+};
+
 class Watch : public machine::Observer {
  public:
   /// `checks` as Settings has them. All of the arguments must outlive it. `worker`: it watches some of the blocks, others
@@ -47,6 +54,10 @@ class Watch : public machine::Observer {
   void runs_beside(std::vector<Parent> parents) { parents_ = std::move(parents); }
   /// Its kernel has touched memory after a launch.
   bool has_gone_on() const { return !after_launch_.empty(); }
+  /// The number of its checker.
+  std::size_t checker() const { return number_; }
+  /// From now on reads of such words are noted there; null: no longer.
+  void note_polled(Polled* polled) { polled_ = polled; }
 
   /// What is wrong is told when it happens, too.
   void tell(std::function<void(const Finding&)> to);
@@ -80,8 +91,8 @@ class Watch : public machine::Observer {
   void end_launch(const machine::LaneCall& call, Hazard hazard, const std::string& what);
   /// "block: [0,0,0], thread: [1,0,0]"
   std::string place_of(const machine::LaneCall& call) const;
-  /// What the launch has left behind.
-  void take(const std::vector<machine::Stuck>& stuck);
+  /// What the launch has left behind. `polled`: what those that are stuck wait for, if the host could have written it.
+  void take(const std::vector<machine::Stuck>& stuck, const Polled* polled = nullptr);
 
   /// Nothing was wrong. (Before take().)
   bool is_quiet() const;
@@ -109,6 +120,7 @@ class Watch : public machine::Observer {
   void of_constants(const machine::WarpAccess& access);
   void after_launch(const machine::WarpAccess& access);
   void beside_parents(const machine::WarpAccess& access);
+  void poll(const machine::WarpAccess& access);
   std::optional<Hazard> beside(const machine::WarpAccess& access, const Watch& parent,
                                machine::WarpAccess::Kind kind, std::int32_t site) const;
   void all_have_waited(const machine::Block& block);
@@ -129,6 +141,7 @@ class Watch : public machine::Observer {
   timeline::Operation& operation_;
   bool counts_;
   bool keeps_;  // what memory held
+  std::size_t number_;
   checker::Checker& checker_;
   std::optional<checker::LaunchCheck> check_;
   // Of an early launch: the lanes that have waited for those before it.
@@ -154,6 +167,7 @@ class Watch : public machine::Observer {
   std::unordered_map<std::uint64_t, std::array<AfterLaunch, 3>> after_launch_;
   std::uint32_t launches_ = 0;
   std::vector<Parent> parents_;
+  Polled* polled_ = nullptr;
   std::map<std::pair<std::int32_t, std::string>, std::size_t> faults_;  // which finding tells them
   cudaError_t error_ = cudaSuccess;
 };

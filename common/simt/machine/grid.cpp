@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <list>
 #include <string_view>
 
 #include "common/simt/machine/bulk.hpp"
@@ -353,53 +352,61 @@ const Step* stop(const Step* step, Warp& warp, std::size_t lane, const char* wha
   return nullptr;
 }
 
-std::vector<Stuck> run(const Grid& grid, Clusters& source) {
-  const std::uint64_t count =
-      grid.only_clusters ? grid.only_clusters->size() : over(grid.blocks, grid.cluster).count();
-  const std::uint64_t most = std::max<std::uint64_t>(grid.most_resident / grid.cluster.count(), 1);
-  std::list<Cluster> resident, free;
-  std::uint64_t next = 0, taken = 0;
-  const auto are_more = [&] {
-    if (next < taken) return true;
-    if (source.next >= count) return false;
-    next = source.next.fetch_add(source.at_once);
-    taken = std::min(next + source.at_once, count);
-    return next < taken;
-  };
-  // Once a launch is at its end, nobody begins a block.
-  const auto end = [&] {
-    source.next = count;
-    return std::vector<Stuck>{};
-  };
-  const auto admit = [&] {
-    if (free.empty()) free.emplace_back(grid);
-    resident.splice(resident.end(), free, free.begin());
-    resident.back().begin(
-        first_block(grid, grid.only_clusters ? (*grid.only_clusters)[next] : next));
-    ++next;
-  };
-  const auto leave = [&](std::list<Cluster>::iterator cluster) {
-    for (const auto& block : cluster->blocks) {
-      finish_stores(*block);
-      grid.observer->end(*block);
-    }
-    const auto after = std::next(cluster);
-    free.splice(free.end(), resident, cluster);
-    return after;
-  };
+Run::Run(const Grid& grid, Clusters& clusters)
+    : grid_(grid),
+      source_(clusters),
+      count_(grid.only_clusters ? grid.only_clusters->size()
+                                : over(grid.blocks, grid.cluster).count()),
+      most_(std::max<std::uint64_t>(grid.most_resident / grid.cluster.count(), 1)) {}
+
+Run::~Run() = default;
+
+bool Run::are_more() {
+  if (next_ < taken_) return true;
+  if (source_.next >= count_) return false;
+  next_ = source_.next.fetch_add(source_.at_once);
+  taken_ = std::min(next_ + source_.at_once, count_);
+  return next_ < taken_;
+}
+
+// Once a launch is at its end, nobody begins a block.
+std::vector<Stuck> Run::end() {
+  source_.next = count_;
+  return {};
+}
+
+void Run::admit() {
+  if (free_.empty()) free_.emplace_back(grid_);
+  resident_.splice(resident_.end(), free_, free_.begin());
+  resident_.back().begin(
+      first_block(grid_, grid_.only_clusters ? (*grid_.only_clusters)[next_] : next_));
+  ++next_;
+}
+
+std::list<Cluster>::iterator Run::leave(std::list<Cluster>::iterator cluster) {
+  for (const auto& block : cluster->blocks) {
+    finish_stores(*block);
+    grid_.observer->end(*block);
+  }
+  const auto after = std::next(cluster);
+  free_.splice(free_.end(), resident_, cluster);
+  return after;
+}
+
+std::vector<Stuck> Run::go_on() {
   std::uint64_t long_jumps = 0;  // in those rounds
-  for (std::uint64_t idle = 0; are_more() || !resident.empty();) {
+  for (std::uint64_t idle = 0; are_more() || !resident_.empty();) {
     // Those that wait let further ones in: twice as many each time, so that they are not asked in vain too often.
     bool has_advanced = false;
-    const std::size_t wanted = std::max<std::size_t>(resident.size(), 1);
-    for (std::size_t i = 0; i < wanted && resident.size() < most && are_more(); ++i) {
+    const std::size_t wanted = std::max<std::size_t>(resident_.size(), 1);
+    for (std::size_t i = 0; i < wanted && resident_.size() < most_ && are_more(); ++i) {
       admit();
-      resident.back().run();
+      resident_.back().run();
       has_advanced = true;
-      if (resident.back().is_ended) return end();
-      if (resident.back().has_ended()) leave(std::prev(resident.end()));
+      if (resident_.back().is_ended) return end();
+      if (resident_.back().has_ended()) leave(std::prev(resident_.end()));
     }
-    for (auto at = resident.begin(); at != resident.end();) {
+    for (auto at = resident_.begin(); at != resident_.end();) {
       has_advanced |= at->run();
       if (at->is_ended) return end();
       at = at->has_ended() ? leave(at) : std::next(at);
@@ -411,7 +418,7 @@ std::vector<Stuck> run(const Grid& grid, Clusters& source) {
     }
     bool are_long = false, compute = false;
     std::uint64_t warps = 0;
-    for (Cluster& one : resident) {
+    for (Cluster& one : resident_) {
       one.gives_up = true;
       for (const auto& block : one.blocks) {
         for (const Warp& warp : block->warps) {
@@ -429,13 +436,15 @@ std::vector<Stuck> run(const Grid& grid, Clusters& source) {
                                                   kFewestRounds, kMostRounds);
     if (++idle < rounds || (are_long && long_jumps < kLongJumps)) continue;
     std::vector<Stuck> stuck;
-    for (const Cluster& one : resident) {
+    for (const Cluster& one : resident_) {
       for (const auto& block : one.blocks) add_stuck(*block, stuck);
     }
     return stuck;
   }
   return {};
 }
+
+std::vector<Stuck> run(const Grid& grid, Clusters& clusters) { return Run(grid, clusters).go_on(); }
 
 std::vector<Stuck> run(const Grid& grid) {
   Clusters all{.at_once = grid.blocks.count()};

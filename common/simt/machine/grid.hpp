@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -284,8 +285,33 @@ struct Clusters {
   std::atomic<std::uint64_t> next = 0;  // in the order of the grid
 };
 
-/// Runs blocks until there are no more. Those that wait for one another are resident together, as far as
-/// Grid::most_resident goes. Returns those that are stuck.
+/// Blocks that run until there are no more. Those that wait for one another are resident together, as far as
+/// Grid::most_resident goes.
+class Run {
+ public:
+  /// Both must outlive it.
+  Run(const Grid& grid, Clusters& clusters);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  /// Returns those that are stuck: what they wait for may come, and then they go on.
+  std::vector<Stuck> go_on();
+
+ private:
+  bool are_more();
+  std::vector<Stuck> end();
+  void admit();
+  std::list<Cluster>::iterator leave(std::list<Cluster>::iterator cluster);
+
+  const Grid& grid_;
+  Clusters& source_;
+  std::uint64_t count_, most_;
+  std::list<Cluster> resident_, free_;
+  std::uint64_t next_ = 0, taken_ = 0;
+};
+
+/// Runs them as far as they go.
 std::vector<Stuck> run(const Grid& grid, Clusters& clusters);
 /// The same of all clusters of the launch.
 std::vector<Stuck> run(const Grid& grid);

@@ -124,6 +124,43 @@ void launches(CUfunction scale) {
   RIGHT(cuMemFree(data));
 }
 
+// A kernel that waits for the host, which goes on after the launch.
+void waits_for_host() {
+  const char* const text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry wait_for(.param .u64 flag, .param .u64 out) {\n"
+      "  .reg .b64 %f, %o; .reg .b32 %v; .reg .pred %p;\n"
+      "  ld.param.u64 %f, [flag]; ld.param.u64 %o, [out];\n"
+      "again:\n"
+      "  ld.volatile.global.u32 %v, [%f]; setp.eq.u32 %p, %v, 0; @%p bra again;\n"
+      "  st.global.u32 [%o], %v; ret;\n"
+      "}\n";
+  CUmodule module = nullptr;
+  CUfunction wait_for = nullptr;
+  RIGHT(cuModuleLoadData(&module, text));
+  RIGHT(cuModuleGetFunction(&wait_for, module, "wait_for"));
+  unsigned* flag = nullptr;
+  CUdeviceptr seen = 0, out = 0;
+  RIGHT(cuMemHostAlloc(reinterpret_cast<void**>(&flag), sizeof *flag, CU_MEMHOSTALLOC_DEVICEMAP));
+  RIGHT(cuMemHostGetDevicePointer(&seen, flag, 0));
+  RIGHT(cuMemAlloc(&out, sizeof *flag));
+  *flag = 0;
+  CUstream stream = nullptr;
+  RIGHT(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  void* arguments[] = {&seen, &out};
+  RIGHT(cuLaunchKernel(wait_for, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
+  RESULT(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+  *static_cast<volatile unsigned*>(flag) = 7;
+  RIGHT(cuStreamSynchronize(stream));
+  unsigned got = 0;
+  RIGHT(cuMemcpyDtoH(&got, out, sizeof got));
+  EXPECT(got == 7);
+  RIGHT(cuStreamDestroy(stream));
+  RIGHT(cuModuleUnload(module));
+  RIGHT(cuMemFree(out));
+  RIGHT(cuMemFreeHost(flag));
+}
+
 // Two texts, one of which calls a function of the other.
 void links() {
   const std::string head = ".version 9.0\n.target sm_90\n.address_size 64\n";
@@ -254,6 +291,7 @@ int main(int argc, char** argv) {
   mappings(scale, mistake == "gap");
   if (mistake == "gap") return 0;
   launches(scale);
+  waits_for_host();
   links();
   copies();
   entry_points();

@@ -1,0 +1,259 @@
+#include "common/simt/cudart/waiting.hpp"
+
+#include <cuda_runtime_api.h>
+#include <dirent.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <list>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/devices.hpp"
+#include "common/simt/cudart/host_lines.hpp"
+#include "common/simt/cudart/streams.hpp"
+#include "common/simt/cudart/timeline.hpp"
+
+namespace simt::cudart::waiting {
+namespace {
+
+struct Kept {
+  Ticket ticket = 0;
+  int stream = 0;
+  int device = current_device();
+  std::vector<std::uintptr_t> callers = callers_of_runtime();
+  std::unique_ptr<Begun> launch = nullptr;  // or work
+  Work work = nullptr;
+  Ticket after = 0;
+};
+
+struct State {
+  std::list<Kept> all;  // in the order of the host's calls
+  Ticket last = 0;
+  // The work that is done now: what it keeps takes its place.
+  std::list<Kept>::iterator doing = all.end();
+  bool is_doing = false;
+  bool is_watched = false;  // by a thread
+  std::set<pid_t> threads;  // that watch, or wait here
+};
+State& state() {
+  static State& instance = *new State;
+  return instance;
+}
+
+// ---- Whether anybody can write ----
+
+// Of the process's threads: by their numbers how often they have run, and whether they wait for another thread, without
+// a limit.
+struct Thread {
+  std::string switches;
+  bool waits = false;
+  bool operator==(const Thread&) const = default;
+};
+std::map<pid_t, Thread> other_threads() {
+  std::map<pid_t, Thread> all;
+  DIR* const folder = opendir("/proc/self/task");
+  if (folder == nullptr) return all;
+  while (const dirent* const entry = readdir(folder)) {
+    const auto id = static_cast<pid_t>(std::atoi(entry->d_name));
+    if (id <= 0 || state().threads.contains(id)) continue;
+    const std::string its = std::string("/proc/self/task/") + entry->d_name;
+    Thread& thread = all[id];
+    std::ifstream status(its + "/status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.find("ctxt_switches") != std::string::npos) thread.switches += line;
+    }
+    // The number of the call and its arguments, of which the fourth is the limit. (Who may not see it takes it that the
+    // thread waits.)
+    std::ifstream call(its + "/syscall");
+    long number = call.is_open() ? -1 : SYS_futex;
+    std::string address, operation, value, limit = "0x0";
+    call >> number >> address >> operation >> value >> limit;
+    thread.waits = number == SYS_futex && limit == "0x0";
+  }
+  closedir(folder);
+  return all;
+}
+
+// All other threads wait for one another: seen twice, so that none has run between.
+bool nobody_can_write() {
+  const auto before = other_threads();
+  const auto waits = [](const auto& one) { return one.second.waits; };
+  return turn().waiting() == 0 && std::all_of(before.begin(), before.end(), waits) &&
+         other_threads() == before && turn().waiting() == 0;
+}
+
+// ---- What is kept ----
+
+bool is_held(std::list<Kept>::iterator end, int stream) {
+  return std::any_of(state().all.begin(), end,
+                     [&](const Kept& one) { return timeline::are_in_order(one.stream, stream); });
+}
+
+bool can_advance(std::list<Kept>::iterator at) {
+  if (is_held(at, at->stream) || waits(at->after)) return false;
+  return at->launch == nullptr || at->launch->may_go_on();
+}
+
+// Whether it is over.
+bool advance(Kept& one) {
+  const UseDevice device(one.device);
+  const CallersOf callers(one.callers);
+  const GraphOnStream on(one.stream, false);
+  cudaError_t error = cudaSuccess;
+  try {
+    if (one.launch != nullptr) return one.launch->go_on();
+    error = one.work();
+  } catch (...) {
+    error = error_of_exception("kept work");
+  }
+  if (error != cudaSuccess) {
+    explain("kept work", "what was put behind a kernel that waits for the host has failed: %s",
+            cudaGetErrorName(error));
+  }
+  return true;
+}
+
+bool advance_any() {
+  State& s = state();
+  if (s.is_doing) return false;
+  bool any = false;
+  for (auto at = s.all.begin(); at != s.all.end() && spoilt() == cudaSuccess;) {
+    bool is_over = false;
+    if (can_advance(at)) {
+      any = s.is_doing = true;
+      s.doing = at;
+      is_over = advance(*at);
+      s.is_doing = false;
+    }
+    at = is_over ? s.all.erase(at) : std::next(at);
+  }
+  // The context is lost, and what it was to do.
+  if (spoilt() != cudaSuccess) s.all.clear();
+  return any;
+}
+
+// The kernel that waits for the host is at its end, and the device with it.
+void give_up() {
+  State& s = state();
+  const auto first = std::find_if(s.all.begin(), s.all.end(),
+                                  [](const Kept& one) { return one.launch != nullptr; });
+  {
+    const UseDevice device(first->device);
+    const CallersOf callers(first->callers);
+    first->launch->give_up();
+  }
+  s.all.clear();
+}
+
+// As long as something is kept.
+void watch() {
+  {
+    const std::lock_guard lock(turn());
+    state().threads.insert(static_cast<pid_t>(syscall(SYS_gettid)));
+  }
+  using std::chrono::microseconds;
+  constexpr microseconds kLeast{20}, kMost{1000};
+  for (microseconds pause = kLeast;; pause = std::min(2 * pause, kMost)) {
+    std::this_thread::sleep_for(pause);
+    const std::unique_lock lock(turn(), std::try_to_lock);
+    if (!lock.owns_lock()) continue;
+    if (advance_any()) pause = kLeast;
+    if (!state().all.empty()) continue;
+    state().threads.erase(static_cast<pid_t>(syscall(SYS_gettid)));
+    state().is_watched = false;
+    return;
+  }
+}
+
+void add(Kept one) {
+  State& s = state();
+  s.all.insert(s.is_doing ? std::next(s.doing) : s.all.end(), std::move(one));
+  if (std::exchange(s.is_watched, true)) return;
+  std::thread(watch).detach();
+}
+
+template <class Waits>
+void finish_those(Waits is_waiting) {
+  State& s = state();
+  if (s.is_doing || !is_waiting()) return;
+  const auto own = static_cast<pid_t>(syscall(SYS_gettid));
+  s.threads.insert(own);
+  constexpr int kLong = 50'000;
+  for (int pauses = 0; is_waiting();) {
+    if (advance_any()) continue;
+    if (nobody_can_write()) {
+      // What was written before that is seen now.
+      if (!advance_any()) give_up();
+      continue;
+    }
+    turn().let_others();
+    if (++pauses == kLong) {
+      explain("long wait",
+              "the host waits for a kernel, which waits until another thread of the host writes "
+              "what it polls: a kernel that never ends looks like this too");
+    }
+  }
+  s.threads.erase(own);
+  if (spoilt() != cudaSuccess) throw DeviceIsSpoilt{};
+}
+
+}  // namespace
+
+void keep(int stream, std::unique_ptr<Begun> launch) {
+  add({.stream = stream, .launch = std::move(launch)});
+}
+
+bool is_any() { return !state().all.empty(); }
+
+std::size_t free_checker() {
+  std::size_t number = 0;
+  const auto has_it = [&](const Kept& one) {
+    return one.launch != nullptr && one.launch->checker() == number;
+  };
+  while (std::any_of(state().all.begin(), state().all.end(), has_it)) ++number;
+  return number;
+}
+
+bool holds(int stream) { return !state().is_doing && is_held(state().all.end(), stream); }
+
+Ticket put(int stream, Work work, Ticket after) {
+  add({.ticket = ++state().last, .stream = stream, .work = std::move(work), .after = after});
+  return state().last;
+}
+
+bool waits(Ticket ticket) {
+  return ticket != 0 && std::any_of(state().all.begin(), state().all.end(),
+                                    [&](const Kept& one) { return one.ticket == ticket; });
+}
+
+void advance() { advance_any(); }
+
+void finish_stream(int stream) {
+  finish_those([&] { return holds(stream); });
+}
+void finish(Ticket ticket) {
+  finish_those([&] { return waits(ticket); });
+}
+void finish_all() {
+  finish_those([] { return !state().all.empty(); });
+}
+
+void end() {
+  State& s = state();
+  while (!s.is_doing && !s.all.empty()) {
+    if (!advance_any()) give_up();
+  }
+}
+
+}  // namespace simt::cudart::waiting

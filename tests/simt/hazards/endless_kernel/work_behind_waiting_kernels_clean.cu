@@ -28,6 +28,9 @@ int main() {
   *latch = 0;
   for (int i = 0; i < n; ++i) host[i] = i;
   int calls = 0;
+  // Or its first launch waits for what runs, to load it: CUDA loads kernels lazily.
+  cudaFuncAttributes loaded;
+  cudaFuncGetAttributes(&loaded, add);
   wait_for<<<1, 1, 0, s>>>(latch, 1);
   cudaEventRecord(begin, s);
   cudaMemcpyAsync(a, host, n * sizeof(int), cudaMemcpyHostToDevice, s);

@@ -118,7 +118,8 @@ int run_pack(const BuildFolder& build, const PackOptions& options) {
     // What the platform opens has its files at the top.
     grader::write_pack(pack, options.target, "");
   }
-  std::printf("%zu files in %s\n", pack.size(), options.target.c_str());
+  std::printf("%zu %s in %s\n", pack.size(), pack.size() == 1 ? "file" : "files",
+              options.target.c_str());
   return 0;
 }
 

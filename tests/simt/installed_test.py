@@ -96,6 +96,11 @@ class Installed(unittest.TestCase):
             self.call("simcc", "-cubin", "-arch=sm_80", *words, REVERSE)
             (self.work / "out" / "reverse.cubin").unlink()
 
+    def test_an_option_without_its_value_is_nvccs_to_refuse(self):
+        ended = subprocess.run(["simcc", REVERSE, "-o"], cwd=self.work, env=self.environment, text=True, capture_output=True)
+        self.assertIn("argument expected after '-o'", ended.stderr)
+        self.assertEqual((ended.returncode, list(self.work.iterdir())), (1, []))
+
     def test_the_folder_of_the_toolkits_libraries_may_be_named(self):
         toolkit = pathlib.Path(shutil.which("nvcc")).resolve().parents[1]
         folders = [one.parent for one in toolkit.glob("**/libcudart.so.1*")]

@@ -150,8 +150,9 @@ int main(int argc, char** argv) try {
                                     // Before the toolkit's, which Makefiles name.
                                     "-I", toolkit / "older", "-L", toolkit / "lib64"};
   const Options options = told(argc, argv);
-  words.insert(words.end(), options.words.begin(), options.words.end());
   if (!options.is_debug) words.push_back("-lineinfo");  // -G has lines by itself, and warns of it
+  // Behind ours: the last may lack its value.
+  words.insert(words.end(), options.words.begin(), options.words.end());
   if (!options.names_host_compiler && simt::variable("NVCC_CCBIN").empty()) {
     setenv("NVCC_CCBIN", find_host_compiler().c_str(), 1);
   }

@@ -458,6 +458,21 @@ TEST_CASE("a library that has NVIDIA's runtime in it is named", "[simt]") {
   CHECK(outcome.status == 0);
 }
 
+TEST_CASE("a library that runs on a GPU only is named before main()", "[simt]") {
+  const Workbench bench;
+  std::ofstream(bench.path() / "jpeg.cpp") << "int plan() { return 5; }\n";
+  std::ofstream(bench.path() / "main.cu") << "int plan();\n"
+                                             "int main() { return plan() + cudaFree(nullptr); }\n";
+  const Outcome outcome = bench.run(
+      "g++ -shared -fPIC -Wl,-soname,libnvjpeg.so.13 -o libnvjpeg.so.13 jpeg.cpp && '" SIMCC
+      "' -o program main.cu -L. -l:libnvjpeg.so.13 -Xlinker -rpath=. && ./program");
+  CHECK(outcome.status == 5);
+  CHECK(
+      outcome.err ==
+      "simt: the program is linked with libnvjpeg.so.13, which the simulator has not got: what it "
+      "calls there fails\n");
+}
+
 TEST_CASE("simt ptx refuses a file without PTX", "[simt]") {
   const Outcome outcome = Workbench().run(": > empty.ptx && '" SIMT "' ptx empty.ptx");
   CHECK(outcome.status == 2);

@@ -39,6 +39,25 @@ thread_local std::vector<Configuration> configurations;
   dl_iterate_phdr(visit, reinterpret_cast<void*>(&refuse_another_library));
 }
 
+// What runs on a GPU only fails with a status, which says nothing of the simulator.
+[[gnu::constructor]] void name_libraries_of_gpus() {
+  const auto visit = [](dl_phdr_info* info, std::size_t, void*) {
+    const std::string_view path = info->dlpi_name;
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    for (const char* const one :
+         {"libcudnn", "libcufft", "libcusolver", "libcusparse", "libnccl", "libnpp", "libnvjpeg"}) {
+      if (!name.starts_with(one)) continue;
+      std::fprintf(stderr,
+                   "simt: the program is linked with %.*s, which the simulator has not got: what "
+                   "it calls there fails\n",
+                   static_cast<int>(name.size()), name.data());
+      break;
+    }
+    return 0;
+  };
+  dl_iterate_phdr(visit, nullptr);
+}
+
 Module& module_of(void** handle) { return *reinterpret_cast<Module*>(handle); }
 
 }  // namespace

@@ -143,12 +143,12 @@ bool advance_any() {
   return any;
 }
 
-// The kernel that waits for the host is at its end, and the device with it.
+// The kernel that waits for the host is at its end, and the device with it. There is none where the device is lost already.
 void give_up() {
   State& s = state();
   const auto first = std::find_if(s.all.begin(), s.all.end(),
                                   [](const Kept& one) { return one.launch != nullptr; });
-  {
+  if (first != s.all.end()) {
     const UseDevice device(first->device);
     const CallersOf callers(first->callers);
     first->launch->give_up();

@@ -12,12 +12,14 @@
 #include <memory>
 #include <optional>
 
+#include "common/simt/checker/hazards.hpp"
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/close_watch.hpp"
 #include "common/simt/cudart/coverage.hpp"
 #include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/devices.hpp"
+#include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/record.hpp"
@@ -522,9 +524,34 @@ void Launched::end(const Polled* polled) {
   }
 }
 
+// CUDA's runtime loads a kernel when it is launched first, and may wait for what runs to do so (CUDA C++ Programming Guide,
+// "Lazy Loading").
+void note_first_launch(const Kernel& kernel) {
+  if (!waiting::is_any() || kernel.is_loaded()) return;
+  if (settings().checks == 0 || !uses_runtime()) return;
+  const HostLine here = line_of_call(callers_of_runtime());
+  const std::string name = short_name(kernel.name);
+  Finding note;
+  note.kind = hazard_name(Hazard::endless_kernel);
+  note.file = here.file;
+  note.line = here.line;
+  note.count = 1;
+  note.note = true;
+  note.message = name +
+                 " is launched for the first time while another kernel waits for the host: a GPU "
+                 "may have to wait for that one before it loads this. Ask for the "
+                 "cudaFuncGetAttributes of " +
+                 name + " before.";
+  Launch launch;
+  launch.kernel = "host code";
+  launch.findings.push_back(std::move(note));
+  record_launch(std::move(launch));
+}
+
 cudaError_t prepare(const void* function, const Launching& what, Work& work, NodeParameters& kept) {
   Kernel* const kernel = find_kernel(function);
   if (kernel == nullptr) return no_kernel(function);
+  note_first_launch(*kernel);
   if (const cudaError_t error = check_launch(*kernel, what); error != cudaSuccess) return error;
   kept.kernel = {const_cast<void*>(function),
                  what.grid,

@@ -281,7 +281,7 @@ class BlockCheck {
   bool is_alike(const Exact& one, const Exact& now) const;
   void judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
              bool is_shared);
-  bool is_quiet(Words& words, Word& word, const Exact& now, const Site& site);
+  bool keep_quiet(Words& words, Word& word, const Exact& now, const Site& site);
   std::size_t seen_of(const Word& word, const Exact& now) const;
   Met meet(Word& word, const Exact& now, const Site& site, bool is_shared);
   bool meet_weak(const Exact& one, const Exact& now, bool is_seen, bool is_shared, Met& met);

@@ -65,7 +65,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
     return;
   }
   const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
-  if (is_quiet(words, word, now, site)) return;
+  if (keep_quiet(words, word, now, site)) return;
   if (word.is_of_atomics && word.all.size() > word.tidy) tidy(words, word);
   const Met met = meet(word, now, site, is_shared);
   if (met.is_told()) tell(word, now, met, access, lane, is_shared);
@@ -79,8 +79,8 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   word.tidy = word.all.size();
 }
 
-// What conflicts with nothing, as is seen without a look at each.
-bool BlockCheck::is_quiet(Words& words, Word& word, const Exact& now, const Site& site) {
+// Keeps what conflicts with nothing, where that is seen without a look at each. Whether it is.
+bool BlockCheck::keep_quiet(Words& words, Word& word, const Exact& now, const Site& site) {
   if (now.act == Act::atomic || site.strength != Strength::weak) return false;
   // Whom a word belongs to conflicts with nobody: threads that count in parts of a word of their own, as CUB's sorts do.
   const auto is_own = [&](const Exact& one) {

@@ -542,10 +542,7 @@ void note_first_launch(const Kernel& kernel) {
                  "may have to wait for that one before it loads this. Ask for the "
                  "cudaFuncGetAttributes of " +
                  name + " before.";
-  Launch launch;
-  launch.kernel = "host code";
-  launch.findings.push_back(std::move(note));
-  record_launch(std::move(launch));
+  record_of_host(std::move(note));
 }
 
 cudaError_t prepare(const void* function, const Launching& what, Work& work, NodeParameters& kept) {

@@ -101,6 +101,13 @@ __attribute__((constructor(101))) void watch_exit() {
 
 }  // namespace
 
+void record_of_host(Finding finding) {
+  Launch launch;
+  launch.kernel = "host code";
+  launch.findings.push_back(std::move(finding));
+  record_launch(std::move(launch));
+}
+
 void record_launch(Launch launch) {
   Finished& s = finished();
   std::lock_guard lock(s.mutex);

@@ -6,6 +6,8 @@
 namespace simt {
 
 void record_launch(Launch launch);
+/// What host code does wrong, as of a launch of that name.
+void record_of_host(Finding finding);
 
 // Whether take_launches() was called: then what kernels do and print is not for the terminal.
 bool program_reads_findings();

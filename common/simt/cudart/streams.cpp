@@ -294,7 +294,7 @@ void spoil_capture(cudaStream_t stream) {
 }
 
 cudaError_t in_order(cudaStream_t stream, const Work& work) {
-  if (!waiting::is_any() || !waiting::holds(number_of(stream))) return work();
+  if (!waiting::holds(number_of(stream))) return work();
   waiting::put(number_of(stream), work);
   return cudaSuccess;
 }
@@ -304,7 +304,7 @@ cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, const Work& wor
   Capture* const capture = capture_of(stream);
   if (capture == nullptr) {
     // Such a copy takes the host's memory as it is now, or brings it back: a GPU's host waits for both.
-    if (type == cudaGraphNodeTypeMemcpy && waiting::is_any() && waiting::holds(number_of(stream)) &&
+    if (type == cudaGraphNodeTypeMemcpy && waiting::holds(number_of(stream)) &&
         is_of_unlocked_memory(work)) {
       waiting::finish_stream(number_of(stream));
     }

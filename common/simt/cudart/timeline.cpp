@@ -753,16 +753,14 @@ bool host_touches(std::uint64_t address, Touch touch) {
     const bool is_told =
         touch == Touch::reads &&
         (its == Touch::tells || (its == Touch::updates && !one.updates_for_device));
-    Launch launch;
-    launch.kernel = "host code";
-    launch.findings.push_back(finding_of(
+    Finding finding = finding_of(
         std::string("The host ") + verb(touch), address, line, one, its, 1,
         Hazard::unordered_streams,
         is_told ? advice(Hazard::unordered_streams, Remedy::polled_by_host)
                 : "Let the host wait first, with cudaDeviceSynchronize, cudaStreamSynchronize or "
-                  "cudaEventSynchronize."));
-    launch.findings.back().note = is_told;
-    record_launch(std::move(launch));
+                  "cudaEventSynchronize.");
+    finding.note = is_told;
+    record_of_host(std::move(finding));
     break;
   }
   set_access(address / Footprint::kPageBytes, memory::HostAccess::all);

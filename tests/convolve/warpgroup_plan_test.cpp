@@ -35,6 +35,25 @@ TEST_CASE("warpgroup: two blocks have half of each sum where turns of blocks com
         "its sums are of one piece, and have no two parts");
 }
 
+TEST_CASE("warpgroup: of a fully connected layer the outputs are pixels, the images filters") {
+  const auto plan_of = [](const char* label) {
+    return plan_fully_connected(conv::parse_label(label), kH200);
+  };
+  // AlexNet's fc6: 32 tiles of outputs, of half of the images each; and each sum over two blocks.
+  const WarpgroupPlan fc6 = plan_of("6-128-6-4096-256-p0");
+  CHECK(fc6.refusal == "");
+  CHECK(fc6.tile.filters == 64);
+  CHECK(fc6.tile.parts == 2);
+  CHECK(fc6.tiles.count == 2 * 32);
+  CHECK(fc6.tiles.pieces == 288);
+  CHECK(fc6.blocks == 128);
+  CHECK(fc6.packed_floats == 2 * 128 * 9216);  // of the images, in two parts
+  CHECK(plan_of("6-64-6-4096-256-p0").blocks == 64);
+  CHECK(plan_of("1-128-1-1000-20").tile.parts == 1);  // one piece
+  CHECK(plan_of("6-128-3-4096-256").refusal == "it is made for filters that cover the whole map");
+  CHECK(plan_of("1-8-1-3-5").refusal == "it is made for filters that are whole quads together");
+}
+
 TEST_CASE("warpgroup: each tile of outputs has all groups of filters, a block every so manieth") {
   const WarpgroupPlan plan = planned("14-128-1-1024-256");
   CHECK(plan.refusal == "");
@@ -53,7 +72,8 @@ TEST_CASE("warpgroup: pixels are copied in quads where those of an image are a r
   };
   CHECK(in_runs("14-1-1-32-32"));
   CHECK(in_runs("7-3-1-32-32"));
-  CHECK_FALSE(in_runs("5-3-1-32-32"));  // a tile has outputs of up to seven images
+  CHECK(in_runs("5-3-1-32-32"));        // a run for each image
+  CHECK_FALSE(in_runs("5-8-1-32-32"));  // a tile has outputs of up to seven images
   CHECK_FALSE(in_runs("7-3-1-32-3"));   // 441 cells: the last are no quad
   CHECK_FALSE(in_runs("14-1-3-32-32"));
   CHECK_FALSE(in_runs("14-1-1-32-32-s2"));
@@ -63,8 +83,18 @@ TEST_CASE("warpgroup: a piece has two taps of 16 channels where that leaves fewe
   CHECK(planned("55-1-3-64-16").pixels_by == WarpgroupPixelsBy::halves);
   CHECK(planned("55-1-3-64-16").tiles.pieces == 5);   // 9 taps
   CHECK(planned("7-1-5-128-48").tiles.pieces == 38);  // 25 taps in three chunks
-  CHECK(planned("55-1-3-64-17").pixels_by == WarpgroupPixelsBy::one);
-  CHECK(planned("55-1-3-64-17").tiles.pieces == 9);
+  CHECK(planned("55-1-3-64-32").pixels_by == WarpgroupPixelsBy::one);
+  CHECK(planned("55-1-3-64-32").tiles.pieces == 9);
+}
+
+TEST_CASE("warpgroup: of few channels a piece has whatever products follow each other") {
+  CHECK(planned("224-64-7-96-3-s2-p1").pixels_by == WarpgroupPixelsBy::taps);
+  CHECK(planned("224-64-7-96-3-s2-p1").tiles.pieces == 5);    // 147 products
+  CHECK(planned("227-64-11-96-3-s4-p0").tiles.pieces == 12);  // 363
+  CHECK(planned("28-1-5-16-1").tiles.pieces == 1);            // 25
+  CHECK(planned("28-64-3-64-12").pixels_by == WarpgroupPixelsBy::halves);
+  const ConvLayer few = conv::parse_label("224-64-7-96-3-s2-p1");
+  CHECK(exact_warpgroup(few, {96, 2}, kH200).pixels_by == WarpgroupPixelsBy::halves);
 }
 
 TEST_CASE("warpgroup: it runs where wgmma does, and where a block's pieces fit") {

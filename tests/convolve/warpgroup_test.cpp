@@ -31,7 +31,17 @@ TEST_CASE("warpgroup: traffic is as predicted with each tile") {
           ConvLayer({.N = 4, .C = 33, .H = 7, .W = 7, .K = 130, .R = 1, .S = 1}),
           ConvLayer({.N = 2, .C = 6, .H = 13, .W = 11, .K = 33, .R = 1, .S = 1}),
           ConvLayer({.N = 2, .C = 32, .H = 14, .W = 14, .K = 64, .R = 1, .S = 1}),
-          // Two taps a piece, the last of one; chunks of 16 and of 1.
+          // Taps of three channels; two taps a piece, the last of one; chunks of 16 and of 1.
+          ConvLayer({.N = 2,
+                     .C = 3,
+                     .H = 12,
+                     .W = 13,
+                     .K = 40,
+                     .R = 5,
+                     .S = 3,
+                     .stride_h = 2,
+                     .padding_h = 2,
+                     .padding_w = 1}),
           ConvLayer({.C = 17 + 16, .H = 6, .W = 5, .K = 40, .R = 3, .S = 1, .padding_h = 1}),
           ConvLayer({.N = 3,
                      .C = 33,

@@ -1,4 +1,5 @@
-// Filters as warpgroup.cu reads them: in two parts each, as wgmma takes matrices, once per layer.
+// Filters as warpgroup.cu reads them: in two parts each, as wgmma takes matrices, once per layer; and once per call what takes
+// their place in a fully connected layer.
 #include <cuda_runtime.h>
 
 #include "common/convolve/warpgroup/block.cuh"
@@ -32,12 +33,13 @@ __global__ void pack_kernel(const float* filters,  // [K][C][R][S]
 }  // namespace
 
 int pack_warpgroup(const float* filters, float* packed, const LayerNumbers& layer,
-                   const WarpgroupTile& tile, const WarpgroupTiles& tiles, WarpgroupPixelsBy by) {
+                   const WarpgroupTile& tile, const WarpgroupTiles& tiles, WarpgroupPixelsBy by,
+                   void* stream) {
   constexpr int kThreads = 256;
   const int blocks =
       tiles.groups.value * tiles.pieces * (tile.filters * kWarpgroupChannels / kThreads);
-  pack_kernel<<<blocks, kThreads>>>(filters, packed, layer, tile.filters, tiles.pieces,
-                                    channels_of(by));
+  pack_kernel<<<blocks, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(
+      filters, packed, layer, tile.filters, tiles.pieces, channels_of(by));
   return cudaGetLastError();
 }
 

@@ -29,7 +29,7 @@ std::int64_t map_of(const ConvLayer& layer) { return std::int64_t{layer.P()} * l
 bool is_in_runs(const ConvLayer& layer) {
   return layer.R() * layer.S() == 1 && layer.stride_h() == 1 && layer.stride_w() == 1 &&
          layer.padding_h() == 0 && layer.padding_w() == 0 && layer.input_size() % kQuad == 0 &&
-         most_runs(static_cast<int>(map_of(layer))) <= kWarpgroupRuns;
+         std::min(most_runs(static_cast<int>(map_of(layer))), layer.N()) <= kWarpgroupRuns;
 }
 
 // Of a turn, in pieces of 128 filters; fitted to times on an H200 of layers with 128 images.
@@ -203,10 +203,17 @@ WarpgroupPlan exact_warpgroup(const ConvLayer& layer, const WarpgroupTile& tile,
   const std::int64_t taps = std::int64_t{layer.R()} * layer.S();
   const std::int64_t whole = taps * quotient_up(layer.C(), kWarpgroupChannels);
   const std::int64_t of_halves = quotient_up(taps * quotient_up(layer.C(), kWarpgroupHalf), 2);
+  const std::int64_t of_taps = quotient_up(taps * layer.C(), kWarpgroupChannels);
+  // To find each cell anew takes more instructions than a channel's next one.
+  constexpr double kFindingTaps = 1.5;
+  const bool by_taps = tile.parts == 1 && kFindingTaps * static_cast<double>(of_taps) <
+                                              static_cast<double>(std::min(whole, of_halves));
   plan.pixels_by = is_in_runs(layer)   ? WarpgroupPixelsBy::quads
+                   : by_taps           ? WarpgroupPixelsBy::taps
                    : of_halves < whole ? WarpgroupPixelsBy::halves
                                        : WarpgroupPixelsBy::one;
-  const std::int64_t pieces = std::min(whole, of_halves);
+  const std::int64_t pieces =
+      plan.pixels_by == WarpgroupPixelsBy::taps ? of_taps : std::min(whole, of_halves);
   plan.packed_floats = groups * pieces * tile.filter_floats();
   if (plan.packed_floats > conv::kMaxElements) {
     plan.refusal = "its filters in two parts, with pieces of " +
@@ -248,6 +255,52 @@ WarpgroupPlan plan_warpgroup(const ConvLayer& layer, const gpus::GpuLimits& gpu)
     }
   }
   return best;
+}
+
+ConvLayer outputs_as_pixels(const ConvLayer& layer) {
+  return ConvLayer({.N = 1,
+                    .C = layer.products_per_output(),
+                    .H = 1,
+                    .W = layer.K(),
+                    .K = layer.N(),
+                    .R = 1,
+                    .S = 1});
+}
+
+WarpgroupPlan plan_fully_connected(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+  WarpgroupPlan plan;
+  if (layer.R() != layer.H() || layer.S() != layer.W() || layer.padding_h() > 0 ||
+      layer.padding_w() > 0) {
+    plan.refusal = "it is made for filters that cover the whole map";
+    return plan;
+  }
+  if (layer.filters_size() % kQuad != 0) {
+    plan.refusal = "it is made for filters that are whole quads together";
+    return plan;
+  }
+  return plan_warpgroup(outputs_as_pixels(layer), gpu);
+}
+
+Cost warpgroup_packing_cost(const ConvLayer& layer, const WarpgroupPlan& plan) {
+  const std::int64_t filters = plan.tile.filters, part = filters * kDepth;
+  const std::int64_t floats =
+      plan.tiles.groups.value * plan.tiles.pieces * filters * kWarpgroupChannels;
+  constexpr std::int64_t kThreads = 256;
+  Tally tally;
+  tally.launch(floats / kThreads, kThreads, 0);
+  // A warp has 4 channels of 8 filters.
+  for (std::int64_t i = 0; i < floats; i += kWarpSize) {
+    const std::int64_t step = i / part % kSteps, piece = i / (part * kSteps);
+    const std::int64_t k = piece / plan.tiles.pieces * filters + i % part / 64 * 8;
+    const std::int64_t c =
+        piece % plan.tiles.pieces * kWarpgroupChannels + step * kDepth + i / 32 % 2 * 4;
+    tally.load(lanes({0, kWarpSize}, [&](std::int64_t lane) {
+      const bool exists = k + lane / 4 < layer.K() && c + lane % 4 < layer.C();
+      return exists ? (k + lane / 4) * layer.C() + c + lane % 4 : kNoCell;
+    }));
+  }
+  tally.store(Cells{0, kWarpSize}, 2 * floats / kWarpSize);
+  return tally.cost();
 }
 
 Cost warpgroup_cost(const ConvLayer& layer, const WarpgroupPlan& plan) {

@@ -28,6 +28,13 @@ struct WarpgroupPlan {
 /// With the tile whose turns of blocks take the least time.
 WarpgroupPlan plan_warpgroup(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 
+/// A fully connected layer with its roles exchanged: outputs are the pixels of one map, whose channels are features, and images
+/// are filters. So the filters, transposed, are read as they are, and what is split before is the smaller factor.
+conv::ConvLayer outputs_as_pixels(const conv::ConvLayer& layer);
+/// For outputs_as_pixels(layer). (Clusters of four blocks would leave fewer SMs idle, but of 32 of them an H200 has room for 30
+/// at a time.) Refuses what is not fully connected.
+WarpgroupPlan plan_fully_connected(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
+
 /// With this tile, one of warpgroup_tiles. Refused on GPUs without wgmma, and where the packed filters or the tiles
 /// would be too many for an int; two parts, where there are fewer pieces.
 WarpgroupPlan exact_warpgroup(const conv::ConvLayer& layer, const WarpgroupTile& tile,
@@ -39,5 +46,7 @@ std::int64_t turns_of(const WarpgroupPlan& plan);
 /// What the kernel must cost so, its filters packed before; and what a bias costs more.
 Cost warpgroup_cost(const conv::ConvLayer& layer, const WarpgroupPlan& plan);
 Cost warpgroup_bias_cost(const conv::ConvLayer& layer, const WarpgroupPlan& plan);
+/// What it costs to pack the filters of a layer of 1 x 1 filters.
+Cost warpgroup_packing_cost(const conv::ConvLayer& layer, const WarpgroupPlan& plan);
 
 }  // namespace halo::convolve

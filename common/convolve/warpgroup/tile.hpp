@@ -9,7 +9,8 @@ namespace halo::convolve {
 // Outputs of a tile, of all images, numbered through over n, p and q.
 constexpr int kWarpgroupPixels = 128;
 // A piece of the sum: so many products. They are of one tap and 32 channels; where that leaves fewer zeros, of two taps or
-// chunks of 16 channels each: 9 taps of 16 channels are 5 pieces.
+// chunks of 16 channels each: 9 taps of 16 channels are 5 pieces. Of 3 channels the products are taken as they come: 49 taps
+// are 5 pieces, too.
 constexpr int kWarpgroupChannels = 32;
 constexpr int kWarpgroupHalf = kWarpgroupChannels / 2;
 // Of a block: two warpgroups multiply, one copies to shared memory, one stores.
@@ -43,10 +44,14 @@ struct WarpgroupTile {
   }
 };
 
-// How pixels are copied to a piece: quads of a run of pixels, for 1 x 1 filters, or one by one; those in halves of a piece.
-enum class WarpgroupPixelsBy { quads, one, halves };
+// How pixels are copied to a piece: quads of a run of pixels, for 1 x 1 filters, or one by one; those in halves of a piece; or
+// tap by tap of a channel.
+enum class WarpgroupPixelsBy { quads, one, halves, taps };
+// That a piece has of each of its taps.
 constexpr int channels_of(WarpgroupPixelsBy by) {
-  return by == WarpgroupPixelsBy::halves ? kWarpgroupHalf : kWarpgroupChannels;
+  return by == WarpgroupPixelsBy::taps     ? 1
+         : by == WarpgroupPixelsBy::halves ? kWarpgroupHalf
+                                           : kWarpgroupChannels;
 }
 
 // Of a layer: of outputs, each with all groups of filters. Those are neighbours, so that the second finds the pixels in

@@ -78,9 +78,13 @@ int warpgroup(const LayerCall& call, const WarpgroupTile& tile, WarpgroupPixelsB
   const auto of_tile = [&](auto filters, auto parts) {
     using By = WarpgroupPixelsBy;
     constexpr int kFilters = filters.value, kParts = parts.value;
-    return by == By::quads ? warpgroup_kernel<kFilters, RunPixels, kParts>
-           : by == By::one ? warpgroup_kernel<kFilters, SinglePixels<By::one>, kParts>
-                           : warpgroup_kernel<kFilters, SinglePixels<By::halves>, kParts>;
+    if constexpr (kParts == 1) {
+      if (by == By::taps) return warpgroup_kernel<kFilters, TapPixels, kParts>;
+    }
+    return by == By::quads    ? warpgroup_kernel<kFilters, RunPixels, kParts>
+           : by == By::one    ? warpgroup_kernel<kFilters, SinglePixels<By::one>, kParts>
+           : by == By::halves ? warpgroup_kernel<kFilters, SinglePixels<By::halves>, kParts>
+                              : nullptr;
   };
   const auto kernel =
       tile.parts == 2

@@ -11,6 +11,8 @@ namespace halo::convolve {
 
 /// With the tile that is planned for the layer.
 Conv2dVariant warpgroup();
+/// Fully connected layers, outputs in the place of pixels and images in that of filters (plan_fully_connected).
+Conv2dVariant warpgroup_fully_connected();
 /// With each number of filters a tile, and these as contenders: warpgroup_32 ... warpgroup_128.
 std::vector<Conv2dVariant> warpgroup_of_each_tile();
 std::vector<Contender> warpgroup_contenders();

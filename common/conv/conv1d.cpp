@@ -166,10 +166,13 @@ bool is_transform(Demand demand) {
   return demand == Demand::transformed || demand == Demand::transformed_split;
 }
 
+bool is_split(Demand demand) {
+  return demand == Demand::tf32_split || demand == Demand::transformed_split;
+}
+
 double added_by_transform(Demand demand, double largest_input, double filter_sum) {
   if (!is_transform(demand)) return 0;
-  const double by_split =
-      demand == Demand::transformed_split ? transform_split_error(largest_input, filter_sum) : 0;
+  const double by_split = is_split(demand) ? transform_split_error(largest_input, filter_sum) : 0;
   return transform_error(largest_input, filter_sum) + by_split;
 }
 

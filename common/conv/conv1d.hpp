@@ -114,6 +114,9 @@ std::string arithmetic_of(Demand demand);
 bool is_transform(Demand demand);
 double added_by_transform(Demand demand, double largest_input, double filter_sum);
 
+/// Whether products are those of tensor cores on factors in two parts: nearly float's accuracy.
+bool is_split(Demand demand);
+
 /// The bound of one output, a sum of `terms` products whose absolute values add up to `scale`. `added`
 /// is what a transform adds, if it is one.
 double sum_bound(Demand demand, std::int64_t terms, double scale, double added);

@@ -29,10 +29,8 @@ void Contenders::add(const Contender& contender, const std::vector<Conv2dVariant
   if (at == of.end() || std::any_of(variants.begin(), variants.end(), has_its_name)) {
     throw std::logic_error(contender.variant + ": a contender has one variant of its name");
   }
-  const bool is_split =
-      at->demand == conv::Demand::tf32_split || at->demand == conv::Demand::transformed_split;
   if (at->layout != conv::Layout::nchw || at->demand == conv::Demand::tf32 ||
-      is_split != contender.tensor_cores) {
+      conv::is_split(at->demand) != contender.tensor_cores) {
     throw std::logic_error(
         at->name + " is not a contender: NCHW, fp32's accuracy; on tensor cores it says so");
   }

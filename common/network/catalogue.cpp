@@ -8,11 +8,12 @@ namespace {
 
 using conv::Layout;
 
-// In fp32 throughout, as those that networks are compared with; and with its filters in arrays.
-bool usable(const Prepared<conv::ConvLayer>& variant) {
+// In fp32 throughout, as those that networks are compared with, or as the catalogue has it; and with its filters in arrays.
+bool usable(const Catalogue& catalogue, const Prepared<conv::ConvLayer>& variant) {
   const bool is_fp32 =
       variant.demand == conv::Demand::bounded || variant.demand == conv::Demand::transformed;
-  return variant.refusal.empty() && is_fp32 && !variant.set_up;
+  const bool may = is_fp32 || (catalogue.takes_split && conv::is_split(variant.demand));
+  return variant.refusal.empty() && may && !variant.set_up;
 }
 
 Kernel bind(const std::string& stage, const Prepared<conv::ConvLayer>& variant,
@@ -98,11 +99,11 @@ std::vector<Kernel> kernels_for(const Catalogue& catalogue, const Layer& layer) 
     for (const auto& [stage, each] : list) {
       if (!each.chooses_from.empty()) continue;
       const Prepared<conv::ConvLayer> variant = each.prepared(sums);
-      if (usable(variant)) kernels.push_back(bind(stage, variant, sums, weighted->relu));
+      if (usable(catalogue, variant)) kernels.push_back(bind(stage, variant, sums, weighted->relu));
     }
     for (const auto& [stage, fused] : catalogue.fused) {
       const Prepared<conv::ConvLayer> variant = fused.prepare(sums, weighted->relu);
-      if (usable(variant)) kernels.push_back(bind(stage, variant, sums, weighted->relu));
+      if (usable(catalogue, variant)) kernels.push_back(bind(stage, variant, sums, weighted->relu));
     }
   } else if (const auto* pooling = std::get_if<conv::PoolingLayer>(&layer.work)) {
     add_operations(kernels, catalogue.pooling, *pooling);

@@ -88,6 +88,8 @@ struct Catalogue {
   using List = std::vector<std::pair<std::string, Variant>>;
 
   std::string maker;  // "halo", "cuDNN"
+  // Whether kernels on tensor cores may be taken too, if they have nearly float's accuracy (conv::is_split).
+  bool takes_split = false;
   List<Conv2dVariant> convolutions;
   List<FusedVariant> fused;  // convolutions and fully connected layers
   List<Conv2dVariant> fully_connected;
@@ -110,8 +112,8 @@ using MakeCatalogue = std::function<Catalogue()>;
 
 /// The kernels of the catalogue that can compute the layer, in any layout; those that can add the bias do. Left out are variants that
 /// cannot run here or refuse the problem; that keep their filters in constant memory, which all layers
-/// of a chain would have to share; that multiply on tensor cores; and that only choose another one (the plan
-/// chooses itself).
+/// of a chain would have to share; that multiply on tensor cores, unless Catalogue::takes_split; and that only choose
+/// another one (the plan chooses itself).
 std::vector<Kernel> kernels_for(const Catalogue& catalogue, const Layer& layer);
 /// The same for bias and ReLU behind it.
 std::vector<Kernel> bias_kernels_for(const Catalogue& catalogue, const Layer& layer,

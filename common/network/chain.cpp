@@ -72,7 +72,7 @@ class WeightedJudge {
  public:
   WeightedJudge(const Weighted& layer, const LayerWeights& weights, std::span<const float> input,
                 conv::Demand demand)
-      : layer_(layer), weights_(weights), input_(input) {
+      : layer_(layer), weights_(weights), input_(input), demand_(demand) {
     if (!conv::is_transform(demand)) return;
     // Normwise: the largest cell of all images, the largest sum of a filter's taps.
     double largest = 0;
@@ -102,15 +102,17 @@ class WeightedJudge {
       return;
     }
     if (layer_.relu) expected = std::max(expected, 0.0);
-    comparison.judge(place, found, expected,
-                     conv::error_bound(sum.products + 1, sum.scale + std::fabs(bias)) + extra_);
+    comparison.judge(
+        place, found, expected,
+        conv::sum_bound(demand_, sum.products + 1, sum.scale + std::fabs(bias), extra_));
   }
 
  private:
   const Weighted& layer_;
   const LayerWeights& weights_;
   std::span<const float> input_;
-  double extra_ = 0;
+  conv::Demand demand_;
+  double extra_ = 0;  // by a transform
 };
 
 // Where in NCHW lies what lies at `place` in this layout?

@@ -85,6 +85,12 @@ bool Plan::can_overlap() const {
   return false;
 }
 
+bool Plan::on_tensor_cores() const {
+  return std::any_of(layers.begin(), layers.end(), [](const PlannedLayer& layer) {
+    return layer.kernel != nullptr && conv::is_split(layer.kernel->kernel.demand);
+  });
+}
+
 bool any_layout(const Layer&, Layout) { return true; }
 
 LayoutRule only(Layout layout) {

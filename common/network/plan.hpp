@@ -72,6 +72,8 @@ struct Plan {
   int transforms() const;
   /// Whether a kernel but the first one can begin before the one before it has ended.
   bool can_overlap() const;
+  /// Whether any of its kernels multiplies there.
+  bool on_tensor_cores() const;
 };
 
 /// The cheapest plan that keeps to the rule; the network's input is NCHW, and so is its output. Among

@@ -107,7 +107,9 @@ void print_layers(const std::vector<Row>& rows, const std::vector<Way>& all_ways
                                                 : with_commas(static_cast<std::int64_t>(sectors))};
       }
     }
-    if (row.variant == "planned") cells.back() = {row.detail};
+    if (row.variant.starts_with("planned") && cells.back().text == "-") {
+      cells.back() = {row.detail};
+    }
   }
   std::printf("\n%s", lay_out(table, options).c_str());
 }
@@ -296,9 +298,9 @@ int run(int argc, const char* const* argv, const NetworkStage& stage,
   }
   if (options.no_peers) std::erase_if(all_ways, [](const Way& way) { return way.peer != nullptr; });
   if (options.plan && options.bench) throw UsageError("--plan and --bench: one of them, not both");
-  // Unless somebody asks for it: where nothing is timed it would be `planned` once more.
+  // Unless somebody asks for them: where nothing is timed they say no more than `planned`.
   if (!backend.times() && options.variant.empty()) {
-    std::erase_if(all_ways, [](const Way& way) { return way.overlaps; });
+    std::erase_if(all_ways, [](const Way& way) { return way.overlaps || way.split; });
   }
   if (!options.variant.empty()) {
     std::string names;
@@ -324,15 +326,10 @@ int run(int argc, const char* const* argv, const NetworkStage& stage,
     return 77;
   }
   Progress progress;
-  std::map<const MakeCatalogue*, std::unique_ptr<CostSource>> sources;
-  for (const Way& way : all_ways) {
-    auto& source = sources[way.catalogue];
-    if (!source) source = source_for(backend);
-  }
+  const std::unique_ptr<CostSource> source = source_for(backend);
   if (options.plan) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       if (i > 0) std::printf("\n");
-      const std::unique_ptr<CostSource> source = source_for(backend);
       print_plan(tasks[i].network, stage.catalogue, *source, backend, progress);
     }
     return 0;
@@ -357,7 +354,7 @@ int run(int argc, const char* const* argv, const NetworkStage& stage,
     how.times = !options.no_times;
     // Dozens of layers each: only one network alone has the time for more rounds.
     if (options.bench || tasks.size() > 1) how.timing = kLeanTiming;
-    last = run_task(task, all_ways, sources, backend, seed, how, progress);
+    last = run_task(task, all_ways, *source, backend, seed, how, progress);
     whole.insert(whole.end(), last.whole.begin(), last.whole.end());
     layers.push_back(last.layers);
     results.rows.insert(results.rows.end(), last.whole.begin(), last.whole.end());

@@ -14,6 +14,7 @@ namespace halo::network {
 struct NetworkStage {
   std::string name;         // 13_network
   MakeCatalogue catalogue;  // the course's own kernels
+  MakeCatalogue split;      // and those on tensor cores (Catalogue::takes_split)
   std::string digits;       // folder: weights/ of the network digits, and the test pictures
 };
 

@@ -104,6 +104,10 @@ class Run {
       reason_ = "none of its kernels can begin before the one before it has ended";
       return;
     }
+    if (way.split && !plan_.on_tensor_cores()) {
+      reason_ = "no kernel on tensor cores makes it cheaper";
+      return;
+    }
     reason_ = group_->room_for(Chain::bytes(network, plan_, keep_for(backend)));
   }
 
@@ -372,8 +376,12 @@ std::vector<Way> ways(const NetworkStage& stage, const std::vector<Peer>& peers)
            only(Layout::chwn)),
       ours("planned", "layouts and kernels by the cheapest plan", any_layout),
       ours("planned_overlapped", "the same plan; a kernel may begin before the one before it ends",
+           any_layout),
+      ours("planned_split", "as planned, of kernels on tensor cores too: nearly float's accuracy",
            any_layout)};
-  all.back().overlaps = true;
+  all[3].overlaps = true;
+  all[4].split = true;
+  all[4].catalogue = &stage.split;
   for (const Peer& peer : peers) {
     all.push_back(
         {"peers", peer.name, peer.description, only(Layout::nchw), &peer.catalogue, &peer});
@@ -381,8 +389,7 @@ std::vector<Way> ways(const NetworkStage& stage, const std::vector<Peer>& peers)
   return all;
 }
 
-Outcomes run_task(const Task& task, const std::vector<Way>& all_ways,
-                  std::map<const MakeCatalogue*, std::unique_ptr<CostSource>>& sources,
+Outcomes run_task(const Task& task, const std::vector<Way>& all_ways, CostSource& source,
                   Backend& backend, std::uint64_t seed, const HowToRun& how, Progress& progress) {
   const auto group = std::make_shared<Group>(backend, task, seed);
   std::map<const MakeCatalogue*, Costs> costs;
@@ -393,12 +400,11 @@ Outcomes run_task(const Task& task, const std::vector<Way>& all_ways,
     auto known = costs.find(way.catalogue);
     if (known == costs.end()) {
       const bool skip = too_large || (way.peer != nullptr && !way.peer->unavailable.empty());
-      known =
-          costs
-              .emplace(way.catalogue, skip ? Costs{task.network, "", {}}
-                                           : price_network(task.network, *way.catalogue,
-                                                           *sources.at(way.catalogue), progress))
-              .first;
+      known = costs
+                  .emplace(way.catalogue,
+                           skip ? Costs{task.network, "", {}}
+                                : price_network(task.network, *way.catalogue, source, progress))
+                  .first;
     }
     runs.push_back(std::make_shared<Run>(group, way, known->second));
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,9 +34,11 @@ struct Way {
   const Peer* peer = nullptr;  // null: ours
   // Kernels that can_overlap begin before the one before them has ended. It shows in times only.
   bool overlaps = false;
+  // The catalogue has kernels on tensor cores, which are there for times, too.
+  bool split = false;
 };
 
-// Ours: nchw, chwn, planned, planned_overlapped; then the peers.
+// Ours: nchw, chwn, planned, planned_overlapped, planned_split; then the peers.
 std::vector<Way> ways(const NetworkStage& stage, const std::vector<Peer>& peers);
 
 struct Outcomes {
@@ -53,10 +54,8 @@ struct HowToRun {
   TimingSettings timing;
 };
 
-// Runs the task in all ways: rows of the whole, then of each layer. `sources` has the costs of each
-// way's catalogue.
-Outcomes run_task(const Task& task, const std::vector<Way>& all_ways,
-                  std::map<const MakeCatalogue*, std::unique_ptr<CostSource>>& sources,
+// Runs the task in all ways: rows of the whole, then of each layer. `source` has the costs of all catalogues' kernels.
+Outcomes run_task(const Task& task, const std::vector<Way>& all_ways, CostSource& source,
                   Backend& backend, std::uint64_t seed, const HowToRun& how, Progress& progress);
 
 }  // namespace halo::network

@@ -1,6 +1,7 @@
 // The variants of stage 13, and the stages that it is built of.
 #include "stages/13_network/variants.hpp"
 
+#include "common/convolve/warpgroup/warpgroup.hpp"
 #include "common/gpus/present_gpu.hpp"
 #include "common/network/networks.hpp"
 #include "stages/06_conv2d_direct.hpp"
@@ -35,10 +36,11 @@ namespace {
 
 using conv::ConvLayer;
 
+using convolve::Products;
+
 // The dispatcher, as a kernel among the others: most of those that it chooses from are not offered.
-Conv2dVariant convolution() {
-  Conv2dVariant variant =
-      convolve::variant(convolve::Products::fp32, convolve::Epilogue::bias_relu);
+Conv2dVariant convolution(Products products) {
+  Conv2dVariant variant = convolve::variant(products, convolve::Epilogue::bias_relu);
   variant.chooses_from.clear();
   return variant;
 }
@@ -87,14 +89,15 @@ Conv2dVariant across_images(const Conv2dVariant& of_pixels, const std::string& n
   return variant;
 }
 
-Catalogue catalogue() {
+Catalogue catalogue(Products products) {
   Catalogue ours;
+  ours.takes_split = products == Products::split_tf32;
   ours.maker = "halo";
   for (const Conv2dStage& stage : {conv2d_direct::stage(), multi_channel_stride_fixed::stage(),
                                    cuconv_two_stage::stage(), layout_convolution::stage()}) {
     Catalogue::add(ours.convolutions, stage.name, stage.variants);
   }
-  Catalogue::add(ours.convolutions, "convolve", {convolution()});
+  Catalogue::add(ours.convolutions, "convolve", {convolution(Products::fp32)});
   Catalogue::add(ours.pooling, "11_fused_pooling", fused_pooling::stage().variants);
   Catalogue::add(ours.softmax, "12_fused_softmax", fused_softmax::stage().variants);
   Catalogue::add(ours.transforms, "10_layout_transform", layout_transform::stage().variants);
@@ -102,6 +105,10 @@ Catalogue catalogue() {
   Catalogue::add(ours.bias_relu, "13_network", {bias_relu_variant()});
   Catalogue::add(ours.several, "13_network", on_chip_variants());
   Catalogue::add(ours.several, "13_network", {fused_lenet_variant()});
+  if (ours.takes_split) {
+    Catalogue::add(ours.convolutions, "convolve", {convolution(Products::split_tf32)});
+    Catalogue::add(ours.fully_connected, "13_network", {split_fully_connected_variant()});
+  }
   return ours;
 }
 
@@ -128,12 +135,14 @@ std::vector<Conv2dVariant> fully_connected_variants() {
     made.cost = [=] { return predict_rows(layer); };
     made.bias_cost = [=] { return bias_of_rows(layer); };
   });
-  all.variants.push_back(across_images(convolution(), "convolve_chwn"));
+  all.variants.push_back(across_images(convolution(Products::fp32), "convolve_chwn"));
   Conv2dStage tiles = multi_channel_stride_fixed::stage(), products = cuconv_two_stage::stage();
   all.variants.push_back(across_images(variant(tiles, "register_tile"), "register_tile_chwn"));
   all.variants.push_back(across_images(variant(products, "implicit_gemm"), "implicit_gemm_chwn"));
   return all.variants;
 }
+
+Conv2dVariant split_fully_connected_variant() { return convolve::warpgroup_fully_connected(); }
 
 BiasReluVariant bias_relu_variant() {
   BiasReluVariant variant;
@@ -238,7 +247,8 @@ SeveralVariant fused_lenet_variant() {
 }
 
 void complete(NetworkStage& stage) {
-  stage.catalogue = catalogue;
+  stage.catalogue = [] { return catalogue(Products::fp32); };
+  stage.split = [] { return catalogue(Products::split_tf32); };
   stage.digits = HALO_DIGITS_FOLDER;
 }
 

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "common/conv/inputs.hpp"
 #include "common/data/array.hpp"
 #include "common/data/picture.hpp"
+#include "common/gpus/present_gpu.hpp"
 #include "common/network/chain.hpp"
 #include "common/network/costs.hpp"
 #include "common/network/digits.hpp"
@@ -28,7 +30,11 @@ using test::seed;
 
 constexpr std::int64_t kAllProducts = std::int64_t{1} << 40;  // judge every output
 
-Conv2dStage fully_connected_stage() { return {"13_network", fully_connected_variants(), {}}; }
+Conv2dStage fully_connected_stage() {
+  Conv2dStage all{"13_network", fully_connected_variants(), {}};
+  all.variants.push_back(split_fully_connected_variant());
+  return all;
+}
 
 conv::ConvLayer fully_connected_layer(int N, int C, int H, int W, int K) {
   return conv::ConvLayer({.N = N, .C = C, .H = H, .W = W, .K = K, .R = H, .S = W});
@@ -167,9 +173,9 @@ Plan random_plan(const Costs& costs, std::uint64_t number) {
   return plan;
 }
 
-Costs counted(const Network& network) {
+Costs counted(const Network& network, const MakeCatalogue& catalogue = stage().catalogue) {
   Progress progress;
-  return price_network(network, stage().catalogue, *counted_costs(), progress);
+  return price_network(network, catalogue, *counted_costs(), progress);
 }
 
 std::string text_of(const std::vector<LayerVerdict>& verdicts) {
@@ -512,12 +518,52 @@ TEST_CASE("networks are in fp32: no kernel on tensor cores is offered") {
         INFO(option.kernel.name);
         CHECK(option.kernel.name.find("tf32") == std::string::npos);
         CHECK(option.kernel.demand != conv::Demand::tf32);
-        CHECK(option.kernel.demand != conv::Demand::tf32_split);
+        CHECK_FALSE(conv::is_split(option.kernel.demand));
         ++kernels;
       }
     }
   }
   CHECK(kernels > 20);
+}
+
+TEST_CASE("networks on tensor cores: each such kernel in a chain, right and as predicted") {
+  const auto backend = test::usable_backend();
+  if (gpus::present_limits().capability < gpus::kWithTf32) {
+    test::skip("the GPU multiplies no TF32");
+  }
+  std::set<std::string> met;
+  for (const Network& network : miniature_networks()) {
+    Costs costs = counted(network, stage().split);
+    const Weights weights = random_weights(network, seed());
+    const DeviceWeights on_device(*backend, network, weights);
+    // One after the other they cost nothing, so that they are taken.
+    for (std::size_t i = 0; i < costs.layers.size(); ++i) {
+      for (Option& option : costs.layers[i].kernels) {
+        if (!conv::is_split(option.kernel.demand)) continue;
+        if (!met.insert(option.kernel.stage + " " + option.kernel.name).second) continue;
+        const Price price = option.price;
+        option.price = {-1e9, ""};
+        const Plan plan = cheapest_plan(costs, any_layout);
+        REQUIRE(plan.layers[i].kernel == &option);
+        CHECK(plan.on_tensor_cores());
+        Chain chain(*backend, network, plan, weights, on_device, Keep::all);
+        INFO(network.name() << kernels_of(chain, plan));
+        chain.set_input(random_input(network, seed()));
+        std::vector<LayerVerdict> verdicts;
+        REQUIRE(chain.check(verdicts, seed(), kAllProducts, true));
+        require_good(verdicts);
+        Cost predicted;
+        if (backend->observes() && chain.predict(i, predicted)) {
+          CHECK(backend->by_name(predicted) == backend->by_name(verdicts[i].counted));
+        }
+        option.price = price;
+      }
+    }
+    // Of the others none is taken for one.
+    CHECK_FALSE(cheapest_plan(counted(network), any_layout).on_tensor_cores());
+  }
+  CHECK(met.count("09_cuconv_two_stage split_tf32") == 1);
+  CHECK(met.count("08_multi_channel_stride_fixed fourier_split") == 1);
 }
 
 TEST_CASE("a chain packs its filters once, when it is made") {

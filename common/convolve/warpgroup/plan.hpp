@@ -31,8 +31,8 @@ WarpgroupPlan plan_warpgroup(const conv::ConvLayer& layer, const gpus::GpuLimits
 /// A fully connected layer with its roles exchanged: outputs are the pixels of one map, whose channels are features, and images
 /// are filters. So the filters, transposed, are read as they are, and what is split before is the smaller factor.
 conv::ConvLayer outputs_as_pixels(const conv::ConvLayer& layer);
-/// For outputs_as_pixels(layer). (Clusters of four blocks would leave fewer SMs idle, but of 32 of them an H200 has room for 30
-/// at a time.) Refuses what is not fully connected.
+/// For outputs_as_pixels(layer). (With clusters of four blocks fewer SMs are idle, but an H200 holds fewer of them at a time
+/// than its SMs would: slower.) Refuses what is not fully connected.
 WarpgroupPlan plan_fully_connected(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 
 /// With this tile, one of warpgroup_tiles. Refused on GPUs without wgmma, and where the packed filters or the tiles

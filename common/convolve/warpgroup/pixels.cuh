@@ -191,7 +191,8 @@ struct TapPixels {
   __device__ void copy(PixelRow* pixels) {
     const int channels = image < layer.N ? layer.C : 0;
     int c = first_c, r = first_r, s = first_s;
-    int at = ((image * layer.C + c) * layer.H + top + r) * layer.W + left + s;
+    // Unsigned: where there is no cell it may be anything.
+    unsigned at = ((image * layer.C + c) * layer.H + top + r) * layer.W + left + s;
 #pragma unroll 4
     for (int i = 0; i < kWarpgroupChannels; ++i) {
       const int h = top + r, w = left + s;

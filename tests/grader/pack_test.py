@@ -20,6 +20,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 INCLUDE = re.compile(r'^\s*#\s*include\s*"((?:common|stages|exercises|solutions|tests)/[^"]*)"', re.M)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#]+)(?:#[^)]*)?\)")
 
+# Plays the command where a bundle is prepared.
+GRADES = r"""#!/bin/sh
+echo "$2" >>graded
+case $2 in
+  solutions/*) echo '"outcome": "passed"' ;;
+  *) echo '"message": "not yet"'; exit 1 ;;
+esac
+"""
+
 halo = None
 
 
@@ -260,6 +269,30 @@ class Others(Copies):
             self.assertIn("course/common/grader/bundles/prepare.sh", names)
             assignment = json.loads(archive.read("course/solutions/assignment.json"))
         self.assertEqual(sorted(one["name"] for one in assignment["exercises"]), ["04_tile_and_halo", "05_shuffles"])
+
+    def test_an_image_is_prepared_for_the_exercises_and_hunts_of_the_usual_assignment(self):
+        course = self.at / "prepared"
+        for name in ("common/grader/bundles/prepare.sh", "solutions/assignment.json"):
+            (course / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, course / name)
+        assignment = json.loads((course / "solutions/assignment.json").read_text())
+        for exercise in assignment["exercises"]:
+            (course / "solutions" / exercise["name"]).mkdir()
+        (course / "tests").mkdir()
+        tools = self.at / "tools"
+        tools.mkdir()
+        (course / "halo").write_text(GRADES)
+        (tools / "apt-get").write_text("#!/bin/sh\n")
+        for tool in (course / "halo", tools / "apt-get"):
+            tool.chmod(0o755)
+        done = subprocess.run(["sh", course / "common/grader/bundles/prepare.sh"], capture_output=True, text=True,
+                              env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        names = sorted(one["name"] for one in assignment["exercises"])
+        self.assertEqual((course / "graded").read_text().split(),
+                         [f"solutions/{name}/{name[3:]}.cu" for name in names] + ["exercises/hunts/start"])
+        for hunt in assignment["hunts"]:
+            self.assertIn(hunt["name"], done.stdout)
 
     def test_the_other_platforms_get_theirs(self):
         prairielearn = self.at / "prairielearn"

@@ -11,10 +11,15 @@ for package in bubblewrap git libarchive-dev libseccomp-dev pkg-config; do
   apt-get -q install -y --no-install-recommends "$package" || echo "continuing without: $package"
 done
 
-# Of the names in the file only the exercises' are of this form.
-exercises=$(grep -o '"[0-9][0-9]_[a-z0-9_]*"' solutions/assignment.json | tr -d '"' | sort -u)
+# Of the names in the file only those of exercises and hunts are of this form, and only exercises have a solution.
+names=$(grep -o '"[0-9][0-9]_[a-z0-9_]*"' solutions/assignment.json | tr -d '"' | sort -u)
 result=$(mktemp)
-for exercise in $exercises; do
+hunts=
+for exercise in $names; do
+  [ -d "solutions/$exercise" ] || {
+    hunts="$hunts $exercise"
+    continue
+  }
   ./halo grade "solutions/$exercise/${exercise#*_}.cu" --exercise "$exercise" --format json >"$result"
   grep -q '"outcome": "passed"' "$result" || {
     cat "$result"
@@ -23,6 +28,16 @@ for exercise in $exercises; do
   }
   echo "$exercise is graded here, in the sandbox's level $(sed -n 's/^ "sandbox": \(.*\),$/\1/p' "$result")"
 done
+# As they are handed out the hunts get a verdict.
+if [ -n "$hunts" ]; then
+  ./halo grade exercises/hunts/start --assignment solutions/assignment.json --format json >"$result" || [ $? = 1 ]
+  grep -q '"message": "not yet"' "$result" || {
+    cat "$result"
+    echo "the hunts are not graded here:$hunts"
+    exit 1
+  }
+  echo "graded here, too:$hunts"
+fi
 rm -f "$result"
 
 # Nobody but us reads what students must not know.

@@ -244,7 +244,9 @@ def entries_of(ptx: str, source: str = "") -> List[Entry]:
     """The kernels of a module's PTX; `source` may say more of their parameters."""
     source = _bare(source)
     entries = []
-    for found in re.finditer(r"\.entry\s+([\w$]+)\s*(?:\(([^)]*)\))?", ptx):
+    # A kernel whose address is taken is declared, too, before it is defined.
+    entry = r"\.entry\s+([\w$]+)\s*(?:\(([^)]*)\))?"
+    for found in {one[1]: one for one in re.finditer(entry, ptx)}.values():
         symbol, places = found[1], _parts(found[2] or "")
         name, types = _split_name(demangled(symbol))
         short = re.sub(r"<.*", "", name).split("::")[-1]

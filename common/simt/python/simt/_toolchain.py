@@ -182,11 +182,9 @@ def ptx_of(
     with tempfile.TemporaryDirectory(dir=_cache()) as folder:
         unit = Path(folder) / "kernel.cu"
         text = f'#line 1 "{name}"\n{source}\n' if file is None else f'#include "{file}"\n'
-        # The mangled name of a variable that has the kernel as its argument tells the kernel's own.
+        # A variable that begins with the kernel's address tells its symbol.
         for number, one in enumerate(names):
-            variable = f"simt_name_{number}"
-            text += f'#line {number + 1} "names"\ntemplate <auto> __device__ int {variable};\n'
-            text += f'#line {number + 1} "names"\ntemplate __device__ int {variable}<&{one}>;\n'
+            text += f'#line {number + 1} "names"\n__device__ auto simt_name_{number} = &{one};\n'
         unit.write_text(text, "utf-8", "surrogateescape")
         ptx, rule = Path(folder) / "kernel.ptx", Path(folder) / "kernel.d"
         log = require_compiled(
@@ -223,11 +221,5 @@ def ptx_of(
 
 def instances(ptx: str, names: Sequence[str]) -> Dict[str, str]:
     """Symbols of the instances that `names` has asked for."""
-    symbols = re.findall(r"\.entry\s+([\w$]+)", ptx)
-    found = {}
-    for number, name in enumerate(names):
-        for mangled in re.findall(rf"simt_name_{number}I\w*?XadL(\w+)", ptx):
-            fitting = [one for one in symbols if mangled.startswith(one)]
-            if fitting:
-                found[name] = max(fitting, key=len)
-    return found
+    symbols = dict(re.findall(r"\bsimt_name_(\d+) = ([\w$]+);", ptx))
+    return {name: symbols[str(at)] for at, name in enumerate(names) if str(at) in symbols}

@@ -13,6 +13,7 @@
 
 #include "common/simt/cudart/fat_binary.hpp"
 #include "common/simt/cudart/settings.hpp"
+#include "common/simt/cudart/timeline.hpp"
 #include "common/simt/ptx/parse.hpp"
 #include "common/simt/simt.hpp"
 
@@ -95,6 +96,10 @@ void spoil(cudaError_t error, const std::string& why) {
   sticky = error;
   detail_kept = why;
 }
+cudaError_t tell_spoilt() {
+  timeline::host_waited_for_all();
+  return sticky;
+}
 void mend() { sticky = cudaSuccess; }
 
 // CUDA 13.0 clears even a sticky error in cudaGetLastError and lets the next call bring it back; the manual says that
@@ -144,7 +149,7 @@ cudaError_t error_of_exception(const char* name) {
   try {
     throw;
   } catch (const DeviceIsSpoilt&) {
-    return spoilt();
+    return tell_spoilt();
   } catch (const std::bad_alloc&) {
     return cudaErrorMemoryAllocation;
   } catch (const NoPtx& error) {

@@ -36,6 +36,8 @@ struct DeviceIsSpoilt {};
 /// The error that has spoilt the device: calls that need it answer this until cudaDeviceReset. cudaSuccess: none.
 cudaError_t spoilt();
 void spoil(cudaError_t error, const std::string& why = "");
+/// The same, where the host is told: from then on it knows that nothing runs any more.
+cudaError_t tell_spoilt();
 void mend();
 
 /// Of this host thread.
@@ -106,7 +108,8 @@ cudaError_t query(const char* name, Body body) {
 template <class Body>
 cudaError_t call(const char* name, Body body) {
   note_use_of_runtime();
-  return query(name, [&]() -> cudaError_t { return spoilt() != cudaSuccess ? spoilt() : body(); });
+  return query(name,
+               [&]() -> cudaError_t { return spoilt() != cudaSuccess ? tell_spoilt() : body(); });
 }
 
 /// The function is not there: says so once, and answers cudaErrorNotSupported.

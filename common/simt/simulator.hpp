@@ -6,6 +6,10 @@
 //   }
 #pragma once
 
+#if __cplusplus <= 201703L
+#error "simt/simulator.hpp needs C++20: compile with -std=c++20"
+#else
+
 #include <dlfcn.h>
 
 #include "simt.hpp"  // beside this file, wherever it is installed
@@ -67,3 +71,5 @@ const char* simt_take_coverage();
 void simt_name_allocation(const void* pointer, const char* name);
 const char* simt_last_error_detail();
 }
+
+#endif

@@ -140,6 +140,11 @@ class Installed(unittest.TestCase):
                                             "int main() { return simt::simulator() != nullptr ? 0 : 1; }\n")
         self.call("sh", "-c", 'eval "g++ -std=c++20 -Wl,--as-needed asks.cpp $(pkg-config --cflags --libs simt) -o asks"')
         self.call("./asks")
+        older = subprocess.run(["sh", "-c", 'eval "g++ -std=c++17 -c asks.cpp $(pkg-config --cflags simt)"'], cwd=self.work,
+                               env=self.environment, text=True, capture_output=True)
+        said = [line for line in older.stderr.splitlines() if ".hpp:" in line and "error:" in line]
+        self.assertEqual(len(said), 1, older.stderr)
+        self.assertIn("needs C++20: compile with -std=c++20", said[0])
 
     @needs("cmake")
     def test_cmake_takes_simcc_for_nvcc_and_finds_its_runtime(self):

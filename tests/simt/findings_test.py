@@ -125,11 +125,14 @@ class Suppressions(Verdicts):
 
 
 class FailOn(Verdicts):
-    def test_help_is_an_answer_and_no_wrong_use(self):
+    def test_help_and_version_are_no_wrong_use(self):
         asked, wrong = (start(options.simt, word, cwd=self.home) for word in ("--help", "halp"))
         self.assertEqual((asked.returncode, asked.stderr), (0, ""))
         self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
         self.assertEqual(asked.stdout, wrong.stderr)
+        version = start(options.simt, "--version", cwd=self.home)
+        self.assertRegex(version.stdout, r"^simt \d+\.\d+\.\d+\n$")
+        self.assertEqual((version.returncode, version.stderr), (0, ""))
 
     def test_words_choose_which_findings_fail(self):
         for words, race, write in [("errors", 3, 0), ("notes", 3, 3), ("none", 0, 0), ("race", 3, 0),

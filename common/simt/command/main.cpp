@@ -31,6 +31,10 @@ int main(int argc, char** argv) try {
     if (argc > 2 && one.name == argv[1]) return one.start(argv + 2);
   }
   const std::string_view word = argc > 1 ? argv[1] : "";
+  if (word == "--version") {
+    std::puts("simt " SIMT_VERSION);
+    return 0;
+  }
   const bool is_asked = word == "--help" || word == "-h";
   const char* before = "simt: usage:";
   for (const Subcommand& one : kSubcommands) {

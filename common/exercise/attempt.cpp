@@ -611,10 +611,18 @@ void require_addresses() {
       "unlimited)");
 }
 
+// Before anything is compiled. Throws CannotRun where there is no kernel to do this with.
+void require_kernel(const BuildFolder& build, const Exercise& exercise, const std::string& what) {
+  if (describe_exercise(build, exercise, {}).on_the_host) {
+    throw CannotRun(exercise.name + " runs on the host: it has no kernel " + what);
+  }
+}
+
 }  // namespace
 
 int debug_exercise(const BuildFolder& build, const Exercise& exercise, const DebugPlace& place,
                    const std::string& seed) {
+  require_kernel(build, exercise, "to stop in");
   AttemptOptions options;
   options.backend = "sim";
   run_on(build, options.backend);
@@ -661,6 +669,7 @@ int debug_exercise(const BuildFolder& build, const Exercise& exercise, const Deb
 std::string trace_exercise(const BuildFolder& build, const Exercise& exercise,
                            const std::string& numbers, const std::string& seed,
                            const std::vector<std::string>& profiler) {
+  require_kernel(build, exercise, profiler.empty() ? "whose lanes could be drawn" : "to profile");
   AttemptOptions options;
   options.backend = profiler.empty() ? "sim" : "gpu";
   run_on(build, options.backend);
@@ -740,6 +749,9 @@ Marks describe_exercise(const BuildFolder& build, const Exercise& exercise,
                         const AttemptOptions& options) {
   const std::string name = "the check of " + exercise.number;
   std::vector<std::string> command = {check_of(build, exercise).string(), "--describe"};
+  if (!exercise.contract.empty()) {
+    command.insert(command.end(), {"--contract", exercise.contract});
+  }
   if (!options.hidden.empty()) {
     command.insert(command.end(), {"--hidden", options.hidden.string()});
   }

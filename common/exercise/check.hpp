@@ -63,6 +63,7 @@ struct Description {
   std::string exercise;
   std::vector<CaseMark> cases;
   std::vector<Question> questions;
+  bool on_the_host = false;
 };
 Description describe();
 

@@ -269,6 +269,7 @@ int run(const Words& asked) {
     marks.exercise = description.exercise;
     marks.cases = description.cases;
     marks.questions = description.questions;
+    marks.on_the_host = description.on_the_host;
     hidden = hidden_of(asked.assignment, marks.exercise);
   } catch (const std::runtime_error& error) {
     throw End{error.what(), 2};

@@ -58,11 +58,6 @@ class ContractExaminer final : public Examiner {
                    contract().name.c_str(), names.size(), all.c_str());
       return 2;
     }
-    if (contract().on_the_host) {
-      std::fprintf(stderr, "%s is on the host: it has no kernel whose lanes could be drawn\n",
-                   contract().name.c_str());
-      return 77;
-    }
     const std::vector<long long> chosen = numbers.empty() ? check_.telling_problem() : numbers;
     check_.run_once(chosen);
     std::string words;
@@ -100,7 +95,7 @@ void require_possible(const HiddenCase& hidden) {
 }
 
 Description describe() {
-  return {contract().name, marks_of(all_cases()), questions_of(contract())};
+  return {contract().name, marks_of(all_cases()), questions_of(contract()), contract().on_the_host};
 }
 
 }  // namespace halo::exercises

@@ -12,9 +12,6 @@ namespace halo::exercises {
 
 int debug(const Contract& contract, Check& check, const DebugOptions& options, std::uint64_t seed) {
   try {
-    if (contract.on_the_host) {
-      throw std::runtime_error(contract.name + " runs on the host: there is no kernel to stop in");
-    }
     const FirstFault fault = check.first_fault();
     const simt::debug::Wanted wanted{options.block.value_or(fault.owner.block),
                                      options.thread.value_or(fault.owner.thread), options.file,

@@ -65,6 +65,7 @@ struct Marks {
   std::uint64_t seed = 0;
   std::vector<CaseMark> cases;
   std::vector<Question> questions;
+  bool on_the_host = false;  // it asks for no kernel
   /// What the cases that failed have to say, as a run says it: hazards with their lines, numbers with their
   /// place. And those that printed something.
   std::vector<Row> faults;
@@ -82,7 +83,7 @@ struct Marks {
 
 /// What a check tells while it runs, each on a line of JSON without its end. (It may also tell what it is
 /// doing: progress_line of json.hpp.)
-std::string marks_head_line(const Marks& marks);  // exercise, backend, seed, questions
+std::string marks_head_line(const Marks& marks);  // what stands before the cases
 std::string case_line(const CaseMark& mark);
 std::string fault_line(const Row& row);
 /// Adds to the marks what the line says; a head may come again, with more questions counted. Throws std::runtime_error: one line that names `origin`.

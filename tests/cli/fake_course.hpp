@@ -26,8 +26,8 @@ class FakeCourse {
   /// The student's file of an exercise.
   std::filesystem::path source(const std::string& name) const;
   std::filesystem::path file(const std::string& name, const std::string& of) const;
-  /// What the check of an exercise does instead: a shell script; it tells on descriptor 3.
-  void set_check(const std::string& name, const std::string& body);
+  /// What the check of an exercise does instead of judging: a shell script; it tells on descriptor 3.
+  void set_check(const std::string& name, const std::string& body, bool on_the_host = false);
   /// A file of what a check tells: head, cases and faults of these marks.
   std::filesystem::path told(const std::string& name, const Marks& marks) const;
   /// What the compiler does instead: $1 is the source, $3 the program.

@@ -183,3 +183,16 @@ TEST_CASE("debug: the check is given the program with debug information and the 
   CHECK(broken.status == 2);
   CHECK_THAT(broken.err, contains("BROKEN was not declared"));
 }
+
+TEST_CASE("debug and trace: where there is no kernel they say so, and compile nothing") {
+  FakeCourse course;
+  course.add("01_many_outputs", "Several outputs");
+  course.set_check("01_many_outputs", "exit 1", true);
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"debug", "01"}, {"trace", "01", "--exercise"}}) {
+    const Ended ended = course.halo(words);
+    require_one_line(ended, 77);
+    CHECK_THAT(ended.err, contains("01_many_outputs runs on the host: it has no kernel"));
+  }
+  CHECK(course.compilations() == 0);
+}

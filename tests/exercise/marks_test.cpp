@@ -183,7 +183,7 @@ TEST_CASE("what no check tells is one line that names the check") {
   for (
       const std::string& said :
       {refusal(""), refusal("{"), refusal("[]"), refusal("{}"), refusal("null"),
-       refusal(R"({"case": "a"})"), refusal(R"({"marks": 2})"), refusal(R"({"marks": "x"})"),
+       refusal(R"({"case": "a"})"), refusal(R"({"marks": 3})"), refusal(R"({"marks": "x"})"),
        with([](CaseMark& mark) { mark.points = 11; }),
        with([](CaseMark& mark) { mark.points = -1; }),
        with([](CaseMark& mark) { mark.points = std::numeric_limits<double>::quiet_NaN(); }),
@@ -196,5 +196,5 @@ TEST_CASE("what no check tells is one line that names the check") {
     CHECK_THAT(said, contains("check-04"));
     CHECK(said.find('\n') == std::string::npos);
   }
-  CHECK_THAT(refusal(R"({"marks": 2})"), contains("another version"));
+  CHECK_THAT(refusal(R"({"marks": 3})"), contains("another version"));
 }

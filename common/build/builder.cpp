@@ -81,6 +81,12 @@ void FolderLock::release() {
   descriptor_ = -1;
 }
 
+void keep_set_up(const fs::path& build) {
+  // The descriptor is never closed: the lock ends with the process, however that ends.
+  const int stamp = open((build / "halo-stamp").c_str(), O_RDONLY | O_CLOEXEC);
+  if (stamp >= 0) flock(stamp, LOCK_SH | LOCK_NB);
+}
+
 Builder::Builder(const BuildFolder& build, const std::vector<fs::path>& files)
     : build_(build),
       files_(files),

@@ -29,6 +29,9 @@ class FolderLock {
   int descriptor_ = -1;
 };
 
+/// From now on, as long as this process runs, the script ./halo does not set the folder up in another way.
+void keep_set_up(const std::filesystem::path& build);
+
 /// Builds files of the build folder in the order given, some at a time, beside whatever else the
 /// command does. Only what is asked for is built, and what cannot be built does not stop the rest.
 class Builder {

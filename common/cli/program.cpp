@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "common/build/builder.hpp"
 #include "common/cli/commands.hpp"
 #include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"
@@ -151,7 +152,10 @@ int run(int argc, char** argv, const std::map<std::string, Command>& commands) {
     return run(3, of, commands);
   }
   const auto found = commands.find(command);
-  if (found != commands.end()) return found->second(global, count, words.data());
+  if (found != commands.end()) {
+    keep_set_up(global.build);
+    return found->second(global, count, words.data());
+  }
   for (const Listed& one : listed_commands()) {
     if (!one.typed.empty() && one.name() == command) return hand_over(one, global, argv);
   }

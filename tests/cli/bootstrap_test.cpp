@@ -1,5 +1,9 @@
 // The `halo` script, as far as it goes without building: help, wrong use, and machines that lack
 // something.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -221,10 +225,12 @@ TEST_CASE(
     for (const char* file : {"halo", "common/cli/commands.txt"}) {
       fs::copy_file(fs::path(required_variable("HALO_ROOT")) / file, checkout / file);
     }
+    const auto start = [&](const std::string& options) {
+      return run_program({"env", "-u", "HALO_BUILD", "-u", "CXX", "HALO_INSTALL=no",
+                          "HALO_OPTIONS=" + options, path, (checkout / "halo").string(), "list"});
+    };
     const auto list = [&](const std::string& options) {
-      const Ended ended =
-          run_program({"env", "-u", "HALO_BUILD", "-u", "CXX", "HALO_INSTALL=no",
-                       "HALO_OPTIONS=" + options, path, (checkout / "halo").string(), "list"});
+      const Ended ended = start(options);
       CAPTURE(name, ended.err);
       CHECK(ended.out == "I am list\n");
       return lines_of(read_file(counted)).size();
@@ -236,6 +242,14 @@ TEST_CASE(
     fs::remove(checkout / "build" / "halo-stamp");
     fs::remove(checkout / "build" / "halo-setup.log");
     CHECK(list("") == set_up);
+    // As a command that is running holds it.
+    const int stamp = open((checkout / "build" / "halo-stamp").c_str(), O_RDONLY);
+    CHECK(flock(stamp, LOCK_SH) == 0);
+    const Ended refused = start("-Dother=1");
+    require_one_line(refused, 2);
+    CHECK_THAT(refused.err, contains("a command is running in") && contains("HALO_BUILD"));
+    CHECK(list("") == set_up);
+    close(stamp);
     CHECK(list("-Dother=1") == ++set_up);
     CHECK(read_file(checkout / "build" / "letter.txt") == "Dear reader");
   }

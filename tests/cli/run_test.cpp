@@ -41,6 +41,19 @@ TEST_CASE("--help is everywhere") {
   }
 }
 
+TEST_CASE("while a command runs its build folder is not set up in another way") {
+  FakeBuild build;
+  const std::string stamp = (build.path() / "halo-stamp").string();
+  std::ofstream(stamp) << "root=here\n";
+  const fs::path held = build.path() / "held";
+  build.add_program("01_first", "sim",
+                    "flock -n '" + stamp + "' true || : > '" + held.string() + "'");
+  build.add_family("01_first", "conv1d");
+  build.halo({"run", "1"});
+  CHECK(fs::exists(held));
+  CHECK(run_program({"flock", "-n", stamp, "true"}).good());
+}
+
 TEST_CASE("wrong use of run is one line and exit status 2") {
   FakeBuild build;
   two_stages(build);

@@ -108,6 +108,16 @@ class Installed(unittest.TestCase):
         self.call("simcc", *(f"-L{one}" for one in folders), REVERSE, "-o", "reverse", "-lcudart")
         self.has_findings("./reverse")
 
+    def test_python_may_load_nvidias_runtime_and_then_finds_our_driver(self):
+        toolkit = pathlib.Path(shutil.which("nvcc")).resolve().parents[1]
+        runtime = next(iter(toolkit.glob("**/libcudart.so.1*")))
+        program = self.work / "program"
+        program.write_text(f"#!{sys.executable}\nimport ctypes\nctypes.CDLL('{runtime}', ctypes.RTLD_GLOBAL)\n"
+                           "print(ctypes.CDLL('libcuda.so.1').cuInit(0))\n")
+        program.chmod(0o755)
+        for words in ([sys.executable, program], [program]):
+            self.assertEqual(self.call("simt", "run", *words), "0\n")
+
     def refused(self, **names):
         ended = subprocess.run(["simcc", "--version"], env={**self.environment, **names}, text=True, capture_output=True)
         self.assertEqual(ended.returncode, 2)

@@ -8,7 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -49,6 +52,26 @@ char** heed_options(char** words) {
   return words;
 }
 
+std::filesystem::path found_on_path(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::filesystem::path file = std::filesystem::path(folder) / program;
+    if (access(file.c_str(), X_OK) == 0) return file;
+  }
+  return program;
+}
+
+// Python, or a script for it.
+bool is_python(const std::filesystem::path& program) {
+  if (program.filename().string().starts_with("python")) return true;
+  char head[256] = {};
+  std::ifstream(program, std::ios::binary).read(head, sizeof head - 1);
+  const std::string line(head, std::strcspn(head, "\n"));
+  return line.starts_with("#!") && line.find("python") != std::string::npos;
+}
+
 // Sets the environment, in which the program finds our libraries; the words from the program's name on.
 char** prepare(char** words) {
   words = heed_options(words);
@@ -57,6 +80,12 @@ char** prepare(char** words) {
   const char* const others = std::getenv("LD_LIBRARY_PATH");
   if (others != nullptr && *others != '\0') folders += std::string(":") + others;
   setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
+  // Packages load NVIDIA's runtime from beside them, by its path. Who then asked for one by its name would get that.
+  if (is_python(found_on_path(words[0]))) {
+    const char* const earlier = std::getenv("LD_PRELOAD");
+    const std::string own = "libcudart.so.13";
+    setenv("LD_PRELOAD", (earlier == nullptr ? own : own + ":" + earlier).c_str(), 1);
+  }
   return words;
 }
 

@@ -36,6 +36,7 @@ import csv
 import datetime
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -154,6 +155,9 @@ def main():
     parser.add_argument("--seed", type=int, default=2024)
     parser.add_argument("--json", type=pathlib.Path, required=True, help="file to write")
     arguments = parser.parse_args()
+    if shutil.which("ncu") is None:
+        print("profile_launches.py: there is no ncu (Nsight Compute) on PATH: it reads a GPU's counters", file=sys.stderr)
+        return 77
     given = [(name, getattr(arguments, name)) for name in ("problem", "layer", "segments")
              if getattr(arguments, name)]
     if len(given) != 1:

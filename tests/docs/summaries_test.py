@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Which rows of a summary docs/results/make_summaries.py keeps."""
+"""Which rows of a summary docs/results/make_summaries.py keeps, and what profile_launches.py there says without a profiler."""
 
 import importlib.util
+import os
 import pathlib
+import subprocess
+import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -47,6 +50,15 @@ class KeptRows(unittest.TestCase):
                         {"problems": "R 3"}):
             with self.assertRaises(SystemExit):
                 self.kept(**options)
+
+
+class Profile(unittest.TestCase):
+    def test_without_a_profiler_it_is_one_line(self):
+        ended = subprocess.run([sys.executable, ROOT / "docs/results/profile_launches.py", "program:variant", "--figures",
+                                "units", "--layer", "7-1-1-32-832", "--json", "out.json"],
+                               env={**os.environ, "PATH": "/nowhere"}, capture_output=True, text=True)
+        self.assertEqual((ended.returncode, ended.stdout, len(ended.stderr.splitlines())), (77, "", 1), ended.stderr)
+        self.assertIn("Nsight Compute", ended.stderr)
 
 
 if __name__ == "__main__":

@@ -349,7 +349,7 @@ TEST_CASE("what a kernel does wrong is told with its line, and spoils the device
   for (const auto& fault : faults) {
     INFO(fault.kind);
     const Outcome outcome = bench.run(std::string("./program ") + fault.kind);
-    CHECK(outcome.out == std::string(fault.error) + "\n" + fault.error + "\n");
+    CHECK(outcome.out == std::string("cudaSuccess\n") + fault.error + "\n" + fault.error + "\n");
     CHECK_THAT(outcome.err,
                contains("faults.cu:" + std::to_string(line_of("faults.cu", fault.marker)) + ": "));
     CHECK_THAT(outcome.err, contains(fault.finding));

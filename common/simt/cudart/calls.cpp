@@ -32,6 +32,7 @@ thread_local constinit const char* in_progress = nullptr;
 thread_local std::string detail_now, detail_kept;
 thread_local constinit bool is_used = false, is_in_driver = false;
 cudaError_t sticky = cudaSuccess;  // under turn()
+bool is_told = false;              // a call has answered it
 
 // Never destroyed: destructors of static objects may still call the runtime.
 std::set<std::string>& explained() {
@@ -94,17 +95,19 @@ CallInProgress::~CallInProgress() { in_progress = before_; }
 cudaError_t spoilt() { return sticky; }
 void spoil(cudaError_t error, const std::string& why) {
   sticky = error;
+  is_told = false;
   detail_kept = why;
 }
 cudaError_t tell_spoilt() {
+  is_told = true;
   timeline::host_waited_for_all();
   return sticky;
 }
 void mend() { sticky = cudaSuccess; }
 
 // CUDA 13.0 clears even a sticky error in cudaGetLastError and lets the next call bring it back; the manual says that
-// it stays, and so it does here.
-cudaError_t last_error() { return sticky != cudaSuccess ? sticky : last; }
+// it stays, and so it does here. It says nothing of a kernel before a call has: on a GPU that is still running.
+cudaError_t last_error() { return is_told && sticky != cudaSuccess ? sticky : last; }
 std::string detail_of_last_error() { return detail_kept; }
 void forget_last_error() { last = cudaSuccess; }
 

@@ -213,7 +213,7 @@ class BlockCheck {
   struct Doing;    // an access while it is looked at
   friend class Checker;
 
-  // Lanes that ask one word for what others write there: where, and all that an answer could change.
+  // Lanes that ask one value for what others write there: where, and all that an answer could change.
   struct Poll {
     std::int32_t site = -1;  // -1: none
     unsigned warp = 0;

@@ -1,5 +1,6 @@
 // Words that are kept exactly: who has touched them, and what orders two accesses.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <span>
 
@@ -379,8 +380,9 @@ bool BlockCheck::at_barrier(const Doing& doing) {
 BlockCheck::Poll BlockCheck::poll_of(const Doing& doing) const {
   const Access& access = doing.access;
   const memory::WarpAddresses& its = access.lanes;
-  if (doing.hands_on || doing.site.is_barrier || its.bytes != 4 || its.least + 4 != its.beyond ||
-      its.least % 4 != 0) {
+  const auto bytes = static_cast<unsigned>(its.bytes);
+  if (doing.hands_on || doing.site.is_barrier || bytes % 4 != 0 || bytes > 16 ||
+      its.least % bytes != 0 || its.least + bytes != its.beyond) {
     return {};
   }
   const std::lock_guard lock(checker_.mutex_);
@@ -400,11 +402,12 @@ BlockCheck::Poll BlockCheck::poll_of(const Doing& doing) const {
           .handed_on = found == all.end() ? 0 : found->second.hoped};
 }
 
-// Lanes that ask again learn nothing, and are told nothing, where nobody has handed anything on by that word or touched it
-// since: the same as exactly() of each, for the many who poll many times.
+// Lanes that ask again learn nothing, and are told nothing, where nobody has handed anything on by those words or touched
+// them since: the same as exactly() of each, for the many who poll many times.
 bool BlockCheck::polls_again(const Doing& doing) {
   if (last_poll_.site != doing.access.site || last_poll_ != poll_of(doing)) return false;
   const std::uint64_t address = doing.access.lanes.least;
+  const auto bytes = static_cast<unsigned>(doing.access.lanes.bytes);
   std::size_t place = address / 4;
   const Cells* all_cells = storage_->cells.data();
   if (!doing.is_shared) {
@@ -413,27 +416,33 @@ bool BlockCheck::polls_again(const Doing& doing) {
     all_cells = page->cells.data();
     place = (address - checker_.pages_.begin()) % Pages::kBytes / 4;
   }
-  const Cells& cells = all_cells[group_of(place)];
-  if (cells.owner[place % kCellWords] !=
-      kept_mark(doing.is_shared ? id_ : checker_.launch_number_)) {
-    return false;
-  }
   Words& words = doing.is_shared ? storage_->words : *checker_.words_;
-  std::vector<Exact>& all = words[static_cast<std::size_t>(cells.write[place % kCellWords])].all;
   const auto count = static_cast<std::size_t>(std::popcount(doing.access.lanes.mask));
-  if (all.size() < count) return false;
-  const std::span<Exact> last = std::span(all).last(count);
-  std::uint32_t lanes = doing.access.lanes.mask;
-  for (const Exact& one : last) {
-    const bool is_its = one.block == id_ && one.thread == doing.thread(std::countr_zero(lanes)) &&
-                        one.site == doing.cell_site && one.bytes == 15;
-    if (!is_its) return false;
-    lanes &= lanes - 1;
+  std::array<std::span<Exact>, 4> last;  // of each word
+  const unsigned words_asked = bytes / 4;
+  for (unsigned i = 0; i < words_asked; ++i) {
+    const Cells& cells = all_cells[group_of(place + i)];
+    const std::size_t word = (place + i) % kCellWords;
+    if (cells.owner[word] != kept_mark(doing.is_shared ? id_ : checker_.launch_number_)) {
+      return false;
+    }
+    std::vector<Exact>& all = words[static_cast<std::size_t>(cells.write[word])].all;
+    if (all.size() < count) return false;
+    last[i] = std::span(all).last(count);
+    std::uint32_t lanes = doing.access.lanes.mask;
+    for (const Exact& one : last[i]) {
+      const bool is_its = one.block == id_ && one.thread == doing.thread(std::countr_zero(lanes)) &&
+                          one.site == doing.cell_site && one.bytes == 15;
+      if (!is_its) return false;
+      lanes &= lanes - 1;
+    }
   }
-  if (checker_.launch_.looks_for_uninitialised && !is_simply_initialised(doing, address, 4)) {
+  if (checker_.launch_.looks_for_uninitialised && !is_simply_initialised(doing, address, bytes)) {
     return false;
   }
-  for (Exact& one : last) one.moment = now_;
+  for (const std::span<Exact> its : std::span(last).first(words_asked)) {
+    for (Exact& one : its) one.moment = now_;
+  }
   return true;
 }
 

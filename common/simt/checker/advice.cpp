@@ -280,6 +280,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
         return "Check the loop's end condition, and let the host write what the kernel waits for "
                "before it waits for the kernel.";
       }
+      if (remedy == Remedy::another_stream) {
+        return "Check the loop's end condition, and put what writes it on a stream that does not "
+               "wait for the kernel.";
+      }
       return "Check the loop's end condition.";
     case Hazard::failed_assert:
       return "What the kernel takes for granted does not hold here.";

@@ -58,6 +58,7 @@ struct Site {
   Strength strength = Strength::weak;
   Scope scope = Scope::gpu;
   Reading reading = Reading::plain;
+  bool decides = false;     // a load: its value says where threads go on, and nothing else
   bool uses_old = true;     // of an atomic: what was there matters, to the result or to who gets it
   bool returns = true;      // of an atomic: what was there is used
   bool only_reads = false;  // an atomic that leaves what was there: a poll, which hands nothing on

@@ -148,7 +148,7 @@ class Registers {
   }
 
   // What a load is for, and, in `changed`, the store of what was made of it to the same place: count[i] = count[i] + 1.
-  Reading reading(const Instruction& load, const Instruction*& changed) const;
+  Reading reading(const Instruction& load, const Instruction*& changed, bool& decides) const;
   bool is_used(std::int32_t index) const { return !uses_[static_cast<std::size_t>(index)].empty(); }
   // Of what a load of this type puts into a register, the bytes that something depends on.
   std::uint8_t used_bytes(std::int32_t index, Type type) const {
@@ -458,7 +458,8 @@ void Registers::want(bool in_memory) {
   }
 }
 
-Reading Registers::reading(const Instruction& load, const Instruction*& changed) const {
+Reading Registers::reading(const Instruction& load, const Instruction*& changed,
+                           bool& decides) const {
   const Operand* const place = address_of(load);
   bool is_kept = false, is_compared = false, goes_on = false;
   std::set<std::int32_t> seen;
@@ -500,6 +501,7 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed)
     }
   }
   if (is_compared) return Reading::confirmed;
+  decides = !is_kept && !goes_on;
   // Whether the thread updates the place itself, before or after in the text.
   bool updates = false, has_updated = false, uses_result = false;
   for (const Instruction& one : function_.body) {
@@ -569,7 +571,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       if (address != nullptr) origin = registers.origin(*address);
       if (is_any(one->opcode, {"ld", "ldu"})) {
         const Instruction* changed = nullptr;
-        site.reading = registers.reading(*one, changed);
+        site.reading = registers.reading(*one, changed, site.decides);
         if (changed != nullptr) {
           site.change = static_cast<std::int32_t>(facts.sites.size());
           changes[changed] = site.change;

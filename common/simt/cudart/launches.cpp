@@ -381,21 +381,24 @@ class Launched final : public waiting::Begun {
       : operation(number_of(what.stream), short_name(kernel.name),
                   what.may_begin_early ? timeline::Operation::Kind::early_kernel
                                        : timeline::Operation::Kind::kernel),
-        parents(std::move(its_parents)) {}
+        parents(std::move(its_parents)),
+        stream_(number_of(what.stream)) {}
 
-  bool may_go_on() const override { return polled_.has_changed(); }
+  bool may_go_on(bool is_last_time) const override {
+    return polled_.has_changed() || (is_last_time && changes_polled_);
+  }
   bool go_on() override {
     operation.goes_on();
     stuck = blocks->go_on();
-    if (waits_for_host()) return false;
+    if (waits_for_others()) return false;
     end(nullptr);
     return true;
   }
   void give_up() override { end(&polled_); }
   std::size_t checker() const override { return watch->checker(); }
 
-  /// Whether those that are stuck poll what the host may write. They may go on meanwhile.
-  bool waits_for_host();
+  /// Whether those that are stuck poll what the host may write, or another stream. They may go on meanwhile.
+  bool waits_for_others();
   /// `polled`: what they have polled in vain.
   void end(const Polled* polled);
 
@@ -411,18 +414,23 @@ class Launched final : public waiting::Begun {
   std::vector<Watch::Parent> parents;
 
  private:
+  int stream_;
   Polled polled_;
+  bool changes_polled_ = false;  // itself
 };
 
-// What they poll is as it was before they were stuck once more: they have seen nothing else.
-bool Launched::waits_for_host() {
-  if (stuck.empty() || !is_any_open_to_host()) return false;
+// What they poll is as it was before they were stuck once more: they have seen nothing else. Of what they change themselves,
+// as who counts his attempts in memory, nothing is known.
+bool Launched::waits_for_others() {
+  const bool of_device = !stuck.empty() && timeline::may_be_beside(stream_);
+  if (stuck.empty() || (!of_device && !is_any_open_to_host())) return false;
   for (bool was_full = false;; was_full = polled_.is_full) {
-    polled_ = {};
+    polled_ = {.of_device = of_device};
     watch->note_polled(&polled_);
     stuck = blocks->go_on();
     watch->note_polled(nullptr);
     if (stuck.empty() || (polled_.is_full && was_full)) return false;
+    changes_polled_ = polled_.renew_own();
     if (!polled_.is_full && !polled_.has_changed()) return !polled_.words.empty();
   }
 }
@@ -493,7 +501,7 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   if (debugger != nullptr) debugger->end();
   const bool may_wait = what.may_wait_for_host && !is_in_graph() && parents.empty() &&
                         debugger == nullptr && settings().nudge == 0;
-  if (may_wait && launched->waits_for_host()) {
+  if (may_wait && launched->waits_for_others()) {
     operation.waits_for_host();
     return waiting::keep(number_of(what.stream), std::move(launched));
   }

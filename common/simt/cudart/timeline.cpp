@@ -78,6 +78,8 @@ struct Known {
   std::string name;
   std::vector<std::uintptr_t> callers;
   Footprint footprint;
+  bool is_copy = false;
+  Footprint told = {};           // what is written there tells others
   bool lets_next_begin = false;  // an early kernel, before its threads have ended
   bool updates_for_device = false;
 };
@@ -350,6 +352,14 @@ bool are_in_order(int one, int other) {
          (is_default(one) || is_default(other));
 }
 
+bool may_be_beside(int stream) {
+  if (settings().devices > 1 || !is_default(stream)) return true;
+  const std::vector<Stream>& all = state().streams;
+  return std::any_of(all.begin(), all.end(),
+                     [](const Stream& one) { return one.is_live && one.is_non_blocking; }) ||
+         program_asks_for("cudaStreamCreateWith");
+}
+
 void destroy_stream(int stream) {
   if (is_recording()) return note_end_of_stream(stream);
   stream_at(stream).is_live = false;
@@ -520,6 +530,21 @@ bool Footprint::conflicts(std::uint64_t address, std::size_t bytes, Touch touch,
   return false;
 }
 
+bool Footprint::has(std::uint64_t address, std::size_t bytes, Touch touch) const {
+  if (address >= beyond_ || address + bytes <= least_) return false;
+  const auto found = pages_.find(address / kPageBytes);
+  const Bits* const bits = found == pages_.end()
+                               ? nullptr
+                               : found->second.touched[static_cast<std::size_t>(touch)].get();
+  std::uint64_t common = 0;
+  if (bits != nullptr) {
+    const std::size_t first = address % kPageBytes;
+    for_each_word(first, std::min(kPageBytes - first, bytes),
+                  [&](std::size_t word, std::uint64_t mask) { common |= (*bits)[word] & mask; });
+  }
+  return common != 0;
+}
+
 void Footprint::forget(std::uint64_t address, std::size_t bytes) {
   const auto is_inside = [&](std::uint64_t page) {
     return (page + 1) * kPageBytes > address && page * kPageBytes < address + bytes;
@@ -539,7 +564,7 @@ void Footprint::forget(std::uint64_t address, std::size_t bytes) {
 // ---- Operations ----
 
 Operation::Operation(int stream, std::string name, Kind kind)
-    : stream_(stream), name_(std::move(name)) {
+    : stream_(stream), is_copy_(kind == Kind::copy), name_(std::move(name)) {
   State& s = state();
   if (kind == Kind::early_kernel && !s.remembers) {
     remember_from_now_on();
@@ -574,7 +599,7 @@ Operation::Operation(int stream, std::string name, Kind kind)
   }
   s.rivals_on.clear();
   s.last_key = UINT64_MAX;
-  s.open.push_back({number_, stream, name_, callers_of_runtime(), {}});
+  s.open.push_back({number_, stream, name_, callers_of_runtime(), {}, is_copy_});
 }
 
 void Operation::goes_on() {
@@ -623,6 +648,7 @@ Operation::~Operation() {
     return;
   }
   its->footprint = std::move(footprint_);
+  its->told = std::move(told_);
   its->lets_next_begin = lets_next_begin_;
   its->updates_for_device = updates_for_device_;
   has_touched(*its);
@@ -682,6 +708,39 @@ void Operation::touch(std::uint64_t address, std::size_t bytes, Touch touch, std
     }
     address += here;
     bytes -= here;
+  }
+}
+
+void Operation::tells(std::uint64_t address, std::size_t bytes) {
+  if (number_ == 0) return;
+  const std::lock_guard lock(mutex_);
+  told_.add(address, bytes, Touch::writes);
+}
+
+void Operation::asks(std::uint64_t address, std::size_t bytes) {
+  if (number_ == 0) return;
+  const std::lock_guard lock(mutex_);
+  const auto& [reads, writes, updates, polls, tells] =
+      operations_on(address / Footprint::kPageBytes);
+  for (const auto* const all : {&writes, &updates, &tells}) {
+    for (const Number number : *all) {
+      const Known* const other = known_operation(number);
+      if (other == nullptr || other->stream == stream_) continue;
+      Clock& clock = stream_at(stream_).clock;
+      if (other->number <= at(clock, other->stream)) continue;
+      if (!other->footprint.has(address, bytes, Touch::updates) &&
+          !other->footprint.has(address, bytes, Touch::tells) &&
+          !(other->is_copy ? other->footprint : other->told).has(address, bytes, Touch::writes)) {
+        continue;
+      }
+      raise(clock, other->stream, other->number);
+      state().rivals_on.clear();
+      state().last_key = UINT64_MAX;
+      std::erase_if(rivals_, [&](const Number rival) {
+        const Known* const its = known_operation(rival);
+        return its != nullptr && its->stream == other->stream && rival <= number;
+      });
+    }
   }
 }
 

@@ -39,6 +39,8 @@ int default_stream(int device);
 void destroy_stream(int stream);
 /// Whether what comes on one of them waits for what was put on the other before.
 bool are_in_order(int one, int other);
+/// Whether some stream may be there, or be made, whose work does not wait for what is on this one.
+bool may_be_beside(int stream);
 
 /// All that is on the stream now, as an event keeps it.
 Clock record(int stream);
@@ -86,6 +88,7 @@ class Footprint {
   /// Whether what is done to these bytes conflicts with it, and what that did.
   bool conflicts(std::uint64_t address, std::size_t bytes, Touch touch, Touch& its) const;
   void forget(std::uint64_t address, std::size_t bytes);
+  bool has(std::uint64_t address, std::size_t bytes, Touch touch) const;
   const std::unordered_map<std::uint64_t, Page>& pages() const { return pages_; }
 
  private:
@@ -125,6 +128,10 @@ class Operation {
   /// `site` says where, to findings(). `has_waited`: for what is before it on its stream. Any thread.
   void touch(std::uint64_t address, std::size_t bytes, Touch touch, std::int32_t site = -1,
              bool has_waited = true);
+  /// A kernel's threads ask a flag there, or tell others by one. Who asks comes after those on other streams that have
+  /// told. Any thread.
+  void asks(std::uint64_t address, std::size_t bytes);
+  void tells(std::uint64_t address, std::size_t bytes);
   /// What it touched too early. line_of(site) is where; without it the line of the call.
   using LineOf = std::function<std::pair<std::string, int>(std::int32_t site)>;
   std::vector<Finding> findings(const LineOf& line_of = nullptr) const;
@@ -138,6 +145,7 @@ class Operation {
 
   Number number_ = 0;
   int stream_ = kLegacyDefault;
+  bool is_copy_;
   std::string name_;
   Number early_from_ =
       0;  // of those on its stream, from here on they may not have ended; 0: all have
@@ -145,6 +153,7 @@ class Operation {
   bool waits_for_host_ = false;
   std::mutex mutex_;
   Footprint footprint_;
+  Footprint told_;
   std::vector<Number> rivals_;  // that nothing orders before it
   std::map<std::tuple<std::int32_t, Touch, Number, Touch>, Early> early_;
 };

@@ -100,9 +100,9 @@ bool is_held(std::list<Kept>::iterator end, int stream) {
                      [&](const Kept& one) { return timeline::are_in_order(one.stream, stream); });
 }
 
-bool can_advance(std::list<Kept>::iterator at) {
+bool can_advance(std::list<Kept>::iterator at, bool is_last_time) {
   if (is_held(at, at->stream) || waits(at->after)) return false;
-  return at->launch == nullptr || at->launch->may_go_on();
+  return at->launch == nullptr || at->launch->may_go_on(is_last_time);
 }
 
 // Whether it is over.
@@ -124,17 +124,19 @@ bool advance(Kept& one) {
   return true;
 }
 
-bool advance_any() {
+// Whether any has gone on; `is_last_time`: to its end.
+bool advance_any(bool is_last_time = false) {
   State& s = state();
   if (s.is_doing) return false;
   bool any = false;
   for (auto at = s.all.begin(); at != s.all.end() && spoilt() == cudaSuccess;) {
     bool is_over = false;
-    if (can_advance(at)) {
-      any = s.is_doing = true;
+    if (can_advance(at, is_last_time)) {
+      s.is_doing = true;
       s.doing = at;
       is_over = advance(*at);
       s.is_doing = false;
+      any |= is_over || !is_last_time;
     }
     at = is_over ? s.all.erase(at) : std::next(at);
   }
@@ -143,9 +145,11 @@ bool advance_any() {
   return any;
 }
 
-// The kernel that waits for the host is at its end, and the device with it. There is none where the device is lost already.
+// Nobody writes any more. The kernel that waits for that is at its end, and the device with it, unless one goes on even so.
+// There is none where the device is lost already.
 void give_up() {
   State& s = state();
+  if (advance_any() || advance_any(true)) return;
   const auto first = std::find_if(s.all.begin(), s.all.end(),
                                   [](const Kept& one) { return one.launch != nullptr; });
   if (first != s.all.end()) {
@@ -193,8 +197,7 @@ void finish_those(Waits is_waiting) {
   for (int pauses = 0; is_waiting();) {
     if (advance_any()) continue;
     if (nobody_can_write()) {
-      // What was written before that is seen now.
-      if (!advance_any()) give_up();
+      give_up();  // what was written before that is seen now
       continue;
     }
     turn().let_others();

@@ -1,7 +1,7 @@
-// Kernels that wait for the host, and the work that waits for them.
+// Kernels that wait for the host or another stream, and the work that waits for them.
 //
-// A launch runs to its end before its call returns, unless it polls memory until the host writes it: then it is kept here,
-// and the host goes on. What the host puts behind it is kept too, in its order. Both are done as soon as they can: by the
+// A launch runs to its end before its call returns, unless it polls memory until somebody else writes it: then it is kept
+// here, and the host goes on. What the host puts behind it is kept too, in its order. Both are done as soon as they can: by the
 // host's threads when they wait, and by a thread of its own, since the host may read memory until the kernel answers.
 // All of this is called under turn().
 #pragma once
@@ -17,8 +17,9 @@ namespace simt::cudart::waiting {
 class Begun {
  public:
   virtual ~Begun() = default;
-  /// A word that it polls is another than it was.
-  virtual bool may_go_on() const = 0;
+  /// A word that it polls is another than it was. `is_last_time`: nobody writes any more; whether it may have missed one,
+  /// since it changes such words itself.
+  virtual bool may_go_on(bool is_last_time) const = 0;
   /// True if it has come to its end.
   virtual bool go_on() = 0;
   /// Nobody will write what it waits for: that is told.

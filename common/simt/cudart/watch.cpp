@@ -392,15 +392,30 @@ bool Polled::has_changed() const {
                      [](const auto& one) { return word_at(one.first) != one.second; });
 }
 
+bool Polled::renew_own() {
+  bool any = false;
+  for (const std::uint64_t word : own) {
+    const auto its = words.find(word);
+    if (its == words.end()) continue;
+    any |= std::exchange(its->second, word_at(word)) != its->second;
+  }
+  return any;
+}
+
 void Watch::poll(const WarpAccess& access) {
   constexpr std::size_t kMostWords = 4096;
-  if (access.kind == WarpAccess::Kind::store) return;
+  std::uint64_t last = UINT64_MAX;  // lanes usually ask the same
   for_each_word(access, [&](std::size_t, std::uint64_t word, std::uint8_t) {
-    if (polled_->words.contains(word)) return;
+    if (std::exchange(last, word) == word) return;
+    const bool is_known = polled_->words.contains(word);
+    if (access.kind == WarpAccess::Kind::load && is_known) return;
     const Block* const block = block_at(word * 4);
-    if (block == nullptr || !block->is_open_to_host()) return;
-    polled_->is_full |= polled_->words.size() >= kMostWords;
-    if (!polled_->is_full) polled_->words[word] = word_at(word);
+    if (block == nullptr || block->kind == MemoryKind::launch) return;
+    if (!block->is_open_to_host() && !polled_->of_device) return;
+    polled_->is_full |= std::max(polled_->words.size(), polled_->own.size()) >= kMostWords;
+    if (polled_->is_full) return;
+    if (access.kind != WarpAccess::Kind::load) polled_->own.insert(word);
+    if (access.kind != WarpAccess::Kind::store) polled_->words.try_emplace(word, word_at(word));
   });
 }
 
@@ -416,6 +431,7 @@ void Watch::remember(const WarpAccess& access) {
     operation_.updates_for_device();
   }
   const auto bytes = static_cast<std::size_t>(lanes.bytes);
+  if (is_strong(access)) by_flags(access);
   const bool are_early = operation_.is_early() && is_early(*access.warp, lanes.mask);
   if (!are_early && (lanes.consecutive || lanes.least + bytes == lanes.beyond)) {
     operation_.touch(lanes.least, lanes.beyond - lanes.least, touch, access.step->site);
@@ -424,6 +440,23 @@ void Watch::remember(const WarpAccess& access) {
   machine::each_lane(lanes.mask, [&](std::size_t lane) {
     operation_.touch(lanes.address[lane], bytes, touch, access.step->site,
                      !are_early || !is_early(*access.warp, 1u << lane));
+  });
+}
+
+// Of strong accesses: by such others on other streams know what comes before.
+void Watch::by_flags(const WarpAccess& access) {
+  const auto at = static_cast<std::size_t>(access.step->site);
+  const auto& sites = kernel_.facts().sites;
+  if (at >= sites.size()) return;
+  const auto bytes = static_cast<std::size_t>(access.lanes.bytes);
+  const bool asks =
+      access.kind == WarpAccess::Kind::load ? sites[at].decides : sites[at].only_reads;
+  if (!asks && access.kind != WarpAccess::Kind::store) return;
+  std::uint64_t last = UINT64_MAX;  // lanes usually ask the same
+  machine::each_lane(access.lanes.mask, [&](std::size_t lane) {
+    const std::uint64_t address = access.lanes.address[lane];
+    if (std::exchange(last, address) == address) return;
+    asks ? operation_.asks(address, bytes) : operation_.tells(address, bytes);
   });
 }
 
@@ -822,11 +855,21 @@ void Watch::take(const std::vector<machine::Stuck>& stuck, const Polled* polled)
   f.thread = thread_at(grid_.threads, first.thread);
   f.count = 1;
   f.message = "thread " + coordinates(f.thread) + " of block " + coordinates(f.block) + told;
-  const bool is_of_host = waits(first) == Waits::nowhere && polled != nullptr;
-  if (is_of_host) {
-    const auto least = std::min_element(polled->words.begin(), polled->words.end());
-    f.array = name_at_word(least->first);
-    f.message += ": it reads " + f.array + ", and the host does not write that any more";
+  const bool is_of_others = waits(first) == Waits::nowhere && polled != nullptr;
+  bool is_of_host = false;
+  if (is_of_others) {
+    // What the host may write itself comes first.
+    std::uint64_t least = UINT64_MAX;
+    for (const auto& [word, value] : polled->words) {
+      const Block* const block = block_at(word * 4);
+      const bool is_open = block != nullptr && block->is_open_to_host();
+      if (is_open == is_of_host ? word < least : is_open) least = word;
+      is_of_host |= is_open;
+    }
+    f.array = name_at_word(least);
+    f.message += ": it reads " + f.array + ", and " +
+                 (is_of_host ? "the host does not write that any more"
+                             : "nothing on another stream writes that any more");
   }
   if (waits(first) == Waits::in_memory) {
     const auto [arrivals, bytes] = first.missing;
@@ -848,6 +891,7 @@ void Watch::take(const std::vector<machine::Stuck>& stuck, const Polled* polled)
   });
   f.message += std::string(". ") + advice(hazard, waits(first) == Waits::in_memory ? Remedy::arrival
                                                   : is_of_host                     ? Remedy::host
+                                                  : is_of_others   ? Remedy::another_stream
                                                   : is_of_matrices ? Remedy::whole_warp
                                                                    : Remedy::none);
   add(std::move(f));

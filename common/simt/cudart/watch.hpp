@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -29,11 +30,15 @@ namespace simt::cudart {
 
 using report::DeviceLine;
 
-/// Words of memory that the host may write, and that a kernel has read: what they held before.
+/// Words of memory that others may write, and that a kernel has read: what they held before.
 struct Polled {
-  std::unordered_map<std::uint64_t, std::uint32_t> words;  // by address / 4
-  bool is_full = false;                                    // there are more
+  bool of_device = false;  // others than the host too: other streams
+  std::unordered_map<std::uint64_t, std::uint32_t> words = {};  // by address / 4
+  std::unordered_set<std::uint64_t> own = {};                   // that the kernel writes too
+  bool is_full = false;                                         // there are more
   bool has_changed() const;
+  /// Of those that it has changed itself the present values. Whether there were any.
+  bool renew_own();
 };
 
 class Watch : public machine::Observer {
@@ -131,6 +136,7 @@ class Watch : public machine::Observer {
   static void count_load(const memory::Wavefronts& its, Counters& c);
   void keep(const machine::WarpAccess& access);
   void remember(const machine::WarpAccess& access);
+  void by_flags(const machine::WarpAccess& access);
   void remember_constants(const machine::WarpAccess& access);
   Finding finding_of(const checker::Finding& finding) const;
 

@@ -14,10 +14,11 @@
 #include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/streams.hpp"
+#include "common/simt/cudart/waiting.hpp"
 
 // A copy that is ready to be launched.
 struct CUgraphExec_st {
-  std::unique_ptr<CUgraph_st> graph;
+  std::shared_ptr<CUgraph_st> graph;  // as long as a launch of it is pending
   unsigned long long flags = 0;
 };
 
@@ -90,20 +91,24 @@ std::vector<Node*> in_order(const Graph& graph) {
   return order;
 }
 
-cudaError_t run(const Graph& graph);
+// What a launch does is there until it has ended.
+using Owner = std::shared_ptr<const Graph>;
+cudaError_t run(const Graph& graph, const Owner& owner);
 
-// A body goes round while the condition holds, or runs once, or none does.
-cudaError_t run_conditional(const Node& node) {
+// A body goes round while the condition holds, or runs once, or none does. Who asks for the condition next is here, so all
+// of the body has ended then.
+cudaError_t run_conditional(const Node& node, const Owner& owner) {
+  const GraphOnStream on(number_of(nullptr), true);
   const cudaConditionalNodeParams& its = node.parameters.conditional;
   const unsigned& value = conditions().at(its.handle).value;
   if (its.type == cudaGraphCondTypeWhile) {
     while (value != 0 && spoilt() == cudaSuccess) {
-      if (const cudaError_t error = run(*node.bodies[0]); error != cudaSuccess) return error;
+      if (const cudaError_t error = run(*node.bodies[0], owner); error != cudaSuccess) return error;
     }
     return cudaSuccess;
   }
   const std::size_t chosen = its.type == cudaGraphCondTypeSwitch ? value : value == 0 ? 1 : 0;
-  return chosen < node.bodies.size() ? run(*node.bodies[chosen]) : cudaSuccess;
+  return chosen < node.bodies.size() ? run(*node.bodies[chosen], owner) : cudaSuccess;
 }
 
 void set_conditions_for_launch(const Graph& graph) {
@@ -139,13 +144,13 @@ class Branches {
       timeline::wait(its, before_);
       all_.push_back(its);
     }
-    for (const Node* const other : node.dependencies) timeline::wait(its, done_.at(other));
+    ends_[&node] = its;
     return its;
   }
-  void end(const Node& node, int stream) {
-    ends_[&node] = stream;
-    done_[&node] = timeline::record(stream);
+  void begin(const Node& node, int stream) {
+    for (const Node* const other : node.dependencies) timeline::wait(stream, done_.at(other));
   }
+  void end(const Node& node, int stream) { done_[&node] = timeline::record(stream); }
 
  private:
   int on_;
@@ -163,27 +168,56 @@ bool is_chain(const std::vector<Node*>& order) {
   return true;
 }
 
-cudaError_t run(const Node& node) {
+cudaError_t run(const Node& node, const Owner& owner) {
   if (!node.is_enabled) return cudaSuccess;
-  if (node.child != nullptr) return run(*node.child);
-  if (node.type == cudaGraphNodeTypeConditional) return run_conditional(node);
+  if (node.child != nullptr) return run(*node.child, owner);
+  if (node.type == cudaGraphNodeTypeConditional) return run_conditional(node, owner);
   return node.work ? node.work() : cudaSuccess;
 }
 
-cudaError_t run(const Graph& graph) {
-  const std::vector<Node*> order = in_order(graph);
-  std::optional<Branches> branches;
-  if (!is_recording() && !is_chain(order)) branches.emplace();
+using Tickets = std::vector<waiting::Ticket>;
+
+// Does the work, or keeps it, if a kernel before it waits for others.
+cudaError_t do_after(int stream, const Tickets& before, const Work& work) {
+  if (!waiting::holds(stream) && std::none_of(before.begin(), before.end(), waiting::waits)) {
+    const GraphOnStream on(stream, is_in_body());
+    return work();
+  }
+  waiting::put(stream, work, before);
+  return cudaSuccess;
+}
+
+cudaError_t run_branches(const std::vector<Node*>& order, const Owner& owner) {
+  const int on = number_of(nullptr);
+  const auto branches = std::make_shared<Branches>();
+  std::map<const Node*, waiting::Ticket> tickets;
+  Tickets all;
   for (const Node* const node : order) {
-    cudaError_t error = cudaSuccess;
-    if (branches) {
-      const int stream = branches->stream_of(*node);
-      const GraphOnStream on(stream);
-      error = run(*node);
+    const int stream = branches->stream_of(*node);
+    Tickets before;
+    for (const Node* const other : node->dependencies) before.push_back(tickets.at(other));
+    const cudaError_t error = do_after(stream, before, [=] {
+      branches->begin(*node, stream);
+      return run(*node, owner);
+    });
+    if (error != cudaSuccess) return error;
+    if (spoilt() != cudaSuccess) return cudaSuccess;  // the calls after this one answer it
+    do_after(stream, {}, [=] {
       branches->end(*node, stream);
-    } else {
-      error = run(*node);
-    }
+      return cudaSuccess;
+    });
+    all.push_back(tickets[node] = waiting::last_on(stream));
+  }
+  // Who comes behind the graph comes behind all of it.
+  return do_after(on, all, [branches, owner] { return cudaSuccess; });
+}
+
+cudaError_t run(const Graph& graph, const Owner& owner) {
+  const std::vector<Node*> order = in_order(graph);
+  if (!is_recording() && !is_chain(order)) return run_branches(order, owner);
+  const int on = number_of(nullptr);
+  for (const Node* const node : order) {
+    const cudaError_t error = do_after(on, {}, [=] { return run(*node, owner); });
     if (error != cudaSuccess) return error;
     if (spoilt() != cudaSuccess) return cudaSuccess;  // the calls after this one answer it
   }
@@ -822,11 +856,10 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
   return on_stream("cudaGraphLaunch", stream, [&]() -> cudaError_t {
     if (const cudaError_t error = check_not_captured(stream); error != cudaSuccess) return error;
     if (!is_ready(ready)) return cudaErrorInvalidValue;
-    return in_order(stream, [=]() -> cudaError_t {
-      if (!is_ready(ready)) return cudaErrorInvalidValue;
-      const GraphOnStream on(stream);
-      set_conditions_for_launch(*ready->graph);
-      return run(*ready->graph);
+    return in_order(stream, [stream, owner = Owner(ready->graph)] {
+      const GraphOnStream on(number_of(stream), false);
+      set_conditions_for_launch(*owner);
+      return run(*owner, owner);
     });
   });
 }

@@ -499,7 +499,7 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   launched->clusters.at_once = grid.blocks.count();
   launched->stuck = launched->blocks.emplace(grid, launched->clusters).go_on();
   if (debugger != nullptr) debugger->end();
-  const bool may_wait = what.may_wait_for_host && !is_in_graph() && parents.empty() &&
+  const bool may_wait = what.may_wait_for_host && !is_in_body() && parents.empty() &&
                         debugger == nullptr && settings().nudge == 0;
   if (may_wait && launched->waits_for_others()) {
     operation.waits_for_host();
@@ -607,7 +607,8 @@ cudaError_t launch_of(const cudaKernelNodeParams& parameters, Work& work, NodePa
                  {.grid = parameters.gridDim,
                   .block = parameters.blockDim,
                   .dynamic_shared = parameters.sharedMemBytes,
-                  .arguments = parameters.kernelParams},
+                  .arguments = parameters.kernelParams,
+                  .may_wait_for_host = true},
                  work, kept);
 }
 

@@ -83,7 +83,7 @@ Made& made() {
 thread_local constinit cudaStreamCaptureMode mode_of_thread = cudaStreamCaptureModeGlobal;
 
 int graph_on = -1;  // in the timeline: the stream of the graph that is being launched
-bool in_graph = false;
+bool in_body = false;
 
 bool is_legacy(cudaStream_t stream) { return stream == nullptr || stream == cudaStreamLegacy; }
 
@@ -276,15 +276,15 @@ int device_of(cudaStream_t stream) {
   return is_built_in(stream) ? current_device() : stream->device;
 }
 
-GraphOnStream::GraphOnStream(int number, bool is_graph)
-    : before_(graph_on), was_in_graph_(std::exchange(in_graph, is_graph)) {
+GraphOnStream::GraphOnStream(int number, bool is_body)
+    : before_(graph_on), was_in_body_(std::exchange(in_body, is_body)) {
   graph_on = number;
 }
 GraphOnStream::~GraphOnStream() {
   graph_on = before_;
-  in_graph = was_in_graph_;
+  in_body = was_in_body_;
 }
-bool is_in_graph() { return in_graph; }
+bool is_in_body() { return in_body; }
 
 bool is_captured(cudaStream_t stream) { return capture_of(stream) != nullptr; }
 
@@ -407,7 +407,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
       return cudaSuccess;
     };
     if (!waiting::waits(event->ticket)) return in_order(stream, wait);
-    waiting::put(number_of(stream), wait, event->ticket);
+    waiting::put(number_of(stream), wait, {event->ticket});
     return cudaSuccess;
   });
 }

@@ -55,19 +55,17 @@ int device_of(cudaStream_t stream);
 int number_of(cudaStream_t stream);
 class GraphOnStream {
  public:
-  explicit GraphOnStream(cudaStream_t stream) : GraphOnStream(number_of(stream)) {}
-  /// Or other work that is done as if it were.
-  explicit GraphOnStream(int number, bool is_graph = true);
+  /// Or other work that is done as if it were. `is_body`: of a conditional node, whose kernels run to their end at once.
+  explicit GraphOnStream(int number, bool is_body = false);
   ~GraphOnStream();
   GraphOnStream(const GraphOnStream&) = delete;
   GraphOnStream& operator=(const GraphOnStream&) = delete;
 
  private:
   int before_;
-  bool was_in_graph_;
+  bool was_in_body_;
 };
-/// Whether a graph is launched now.
-bool is_in_graph();
+bool is_in_body();
 
 /// Whether its work becomes a graph.
 bool is_captured(cudaStream_t stream);

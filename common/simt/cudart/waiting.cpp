@@ -34,14 +34,14 @@ struct Kept {
   std::vector<std::uintptr_t> callers = callers_of_runtime();
   std::unique_ptr<Begun> launch = nullptr;  // or work
   Work work = nullptr;
-  Ticket after = 0;
+  std::vector<Ticket> after = {};
 };
 
 struct State {
   std::list<Kept> all;  // in the order of the host's calls
   Ticket last = 0;
-  // The work that is done now: what it keeps takes its place.
-  std::list<Kept>::iterator doing = all.end();
+  // The work that is done now: what it keeps takes its place, between it and what is behind it.
+  std::list<Kept>::iterator doing = all.end(), behind = all.end();
   bool is_doing = false;
   bool is_watched = false;  // by a thread
   std::set<pid_t> threads;  // that watch, or wait here
@@ -95,13 +95,14 @@ bool nobody_can_write() {
 
 // ---- What is kept ----
 
-bool is_held(std::list<Kept>::iterator end, int stream) {
-  return std::any_of(state().all.begin(), end,
+bool is_held(std::list<Kept>::iterator begin, std::list<Kept>::iterator end, int stream) {
+  return std::any_of(begin, end,
                      [&](const Kept& one) { return timeline::are_in_order(one.stream, stream); });
 }
 
 bool can_advance(std::list<Kept>::iterator at, bool is_last_time) {
-  if (is_held(at, at->stream) || waits(at->after)) return false;
+  if (is_held(state().all.begin(), at, at->stream)) return false;
+  if (std::any_of(at->after.begin(), at->after.end(), waits)) return false;
   return at->launch == nullptr || at->launch->may_go_on(is_last_time);
 }
 
@@ -134,6 +135,7 @@ bool advance_any(bool is_last_time = false) {
     if (can_advance(at, is_last_time)) {
       s.is_doing = true;
       s.doing = at;
+      s.behind = std::next(at);
       is_over = advance(*at);
       s.is_doing = false;
       any |= is_over || !is_last_time;
@@ -182,7 +184,8 @@ void watch() {
 
 void add(Kept one) {
   State& s = state();
-  s.all.insert(s.is_doing ? std::next(s.doing) : s.all.end(), std::move(one));
+  one.ticket = ++s.last;
+  s.all.insert(s.is_doing ? s.behind : s.all.end(), std::move(one));
   if (std::exchange(s.is_watched, true)) return;
   std::thread(watch).detach();
 }
@@ -228,16 +231,29 @@ std::size_t free_checker() {
   return number;
 }
 
-bool holds(int stream) { return !state().is_doing && is_held(state().all.end(), stream); }
+// What comes before work that is done now is over.
+bool holds(int stream) {
+  State& s = state();
+  return s.is_doing ? is_held(std::next(s.doing), s.behind, stream)
+                    : is_held(s.all.begin(), s.all.end(), stream);
+}
 
-Ticket put(int stream, Work work, Ticket after) {
-  add({.ticket = ++state().last, .stream = stream, .work = std::move(work), .after = after});
+Ticket put(int stream, Work work, const std::vector<Ticket>& after) {
+  add({.stream = stream, .work = std::move(work), .after = after});
   return state().last;
 }
 
 bool waits(Ticket ticket) {
   return ticket != 0 && std::any_of(state().all.begin(), state().all.end(),
                                     [&](const Kept& one) { return one.ticket == ticket; });
+}
+
+Ticket last_on(int stream) {
+  Ticket last = 0;
+  for (const Kept& one : state().all) {
+    if (one.stream == stream) last = std::max(last, one.ticket);
+  }
+  return last;
 }
 
 void advance() { advance_any(); }

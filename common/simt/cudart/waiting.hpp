@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "common/simt/cudart/graphs.hpp"
 
@@ -40,8 +41,10 @@ bool holds(int stream);
 /// Of work that waits a number, above 0.
 using Ticket = std::uint64_t;
 /// The work is done when its turn comes, and not before that of `after` is.
-Ticket put(int stream, Work work, Ticket after = 0);
+Ticket put(int stream, Work work, const std::vector<Ticket>& after = {});
 bool waits(Ticket ticket);
+/// Of the last that waits on this very stream; 0: nothing does.
+Ticket last_on(int stream);
 
 /// Does what can be done now.
 void advance();

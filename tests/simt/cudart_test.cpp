@@ -130,7 +130,12 @@ TEST_CASE("the driver's functions do what the runtime's do", "[simt]") {
   REQUIRE(bench.run("'" SIMCC "' -fatbin -o code.fatbin" + source).status == 0);
   const Outcome outcome = bench.run("./program code.fatbin");
   CHECK(outcome.out == "all right\n");
+  CHECK_THAT(outcome.err, !contains("note: endless_kernel"));
   CHECK(outcome.status == 0);
+  const Outcome late = bench.run("./program code.fatbin late");
+  CHECK_THAT(late.err, contains("note: endless_kernel") &&
+                           contains("idle is loaded by cuModuleGetFunction while another"));
+  CHECK(late.status == 0);
   const Outcome stray = bench.run("./program code.fatbin stray");
   CHECK_THAT(stray.err, contains("error: invalid_copy of small in cuMemcpyHtoD"));
   CHECK(stray.status == 3);

@@ -532,31 +532,10 @@ void Launched::end(const Polled* polled) {
   }
 }
 
-// CUDA's runtime loads a kernel when it is launched first, and may wait for what runs to do so (CUDA C++ Programming Guide,
-// "Lazy Loading").
-void note_first_launch(const Kernel& kernel) {
-  if (!waiting::is_any() || kernel.is_loaded()) return;
-  if (settings().checks == 0 || !uses_runtime()) return;
-  const HostLine here = line_of_call(callers_of_runtime());
-  const std::string name = short_name(kernel.name);
-  Finding note;
-  note.kind = hazard_name(Hazard::endless_kernel);
-  note.file = here.file;
-  note.line = here.line;
-  note.count = 1;
-  note.note = true;
-  note.message = name +
-                 " is launched for the first time while another kernel waits for the host: a GPU "
-                 "may have to wait for that one before it loads this. Ask for the "
-                 "cudaFuncGetAttributes of " +
-                 name + " before.";
-  record_of_host(std::move(note));
-}
-
 cudaError_t prepare(const void* function, const Launching& what, Work& work, NodeParameters& kept) {
   Kernel* const kernel = find_kernel(function);
   if (kernel == nullptr) return no_kernel(function);
-  note_first_launch(*kernel);
+  load(*kernel);
   if (const cudaError_t error = check_launch(*kernel, what); error != cudaSuccess) return error;
   kept.kernel = {const_cast<void*>(function),
                  what.grid,
@@ -576,6 +555,29 @@ cudaError_t prepare(const void* function, const Launching& what, Work& work, Nod
 
 void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters) {
   run(kernel, what, parameters, {});
+}
+
+// CUDA loads a kernel when it is launched first or asked for, and may wait for what runs to do so (CUDA C++ Programming Guide,
+// "Lazy Loading").
+void load(Kernel& kernel, const char* by) {
+  if (!kernel.load() || !waiting::is_any() || settings().checks == 0) return;
+  const HostLine here = line_of_call(callers_of_runtime());
+  const std::string name = short_name(kernel.name);
+  Finding note;
+  note.kind = hazard_name(Hazard::endless_kernel);
+  note.file = here.file;
+  note.line = here.line;
+  note.count = 1;
+  note.note = true;
+  const bool is_of_driver = by != nullptr;
+  note.message =
+      name +
+      (is_of_driver ? std::string(" is loaded by ") + by : " is launched for the first time") +
+      " while another kernel waits for the host: a GPU may have to wait for that one before it "
+      "loads this. " +
+      (is_of_driver ? "Call cuModuleGetFunction or cuFuncLoad before."
+                    : "Ask for the cudaFuncGetAttributes of " + name + " before.");
+  record_of_host(std::move(note));
 }
 
 cudaError_t launch(const void* function, const Launching& what) {

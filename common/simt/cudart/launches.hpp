@@ -31,6 +31,10 @@ cudaError_t launch(const void* function, const Launching& what);
 /// Kernel::function() does.
 cudaError_t launch_of(const cudaKernelNodeParams& parameters, Work& work, NodeParameters& kept);
 
+/// The kernel is on the GPU from now on. It is told if another waits then for the host, and this one was not there. `by`: the
+/// driver's function that loads it; null: its launch by the runtime.
+void load(Kernel& kernel, const char* by = nullptr);
+
 /// Whether a kernel can be launched so; what is wrong is said.
 cudaError_t check_launch(Kernel& kernel, const Launching& what);
 

@@ -70,8 +70,8 @@ struct Kernel {
   /// Throws what Module::ptx() does, and machine::Unsupported.
   const machine::Code& code();
   machine::Code& code_to_debug();
-  /// Whether it has been launched, or asked for, on the current device.
-  bool is_loaded() const { return decoded_.contains(current_device()); }
+  /// As on a GPU, where it has been launched, or asked for: whether it was not there before on the current device.
+  bool load() { return decoded_.try_emplace(current_device()).second; }
   const checker::Facts& facts();
   /// Made when they are first wanted; null until then.
   machine::Probes* probes() { return here().probes.get(); }

@@ -53,6 +53,7 @@ CUresult launch_function(const char* name, CUfunction function, cudart::Launchin
     Kernel* const kernel = kernel_of(function);
     if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (one_by_one != nullptr && extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
+    cudart::load(*kernel, name);
     const Arguments arguments(*kernel, one_by_one, extra);
     if (!arguments.is_whole()) {
       cudart::refuse_launch("arguments", kernel->name.c_str(),
@@ -221,8 +222,12 @@ CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache, CUdevice) {
                 [&] { return cudaFuncSetCacheConfig(kernel, cudaFuncCachePreferNone); });
 }
 CUresult cuFuncLoad(CUfunction function) {
-  return answer("cuFuncLoad",
-                [&] { return cudaFuncSetCacheConfig(function, cudaFuncCachePreferNone); });
+  return answer("cuFuncLoad", [&] {
+    Kernel* const kernel = kernel_of(function);
+    if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    cudart::load(*kernel, "cuFuncLoad");
+    return CUDA_SUCCESS;
+  });
 }
 
 // ---- Occupancy ----

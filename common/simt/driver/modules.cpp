@@ -159,8 +159,10 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   return answer("cuModuleGetFunction", [&] {
-    return cudaLibraryGetKernel(reinterpret_cast<cudaKernel_t*>(function), library_in(module),
-                                name);
+    const cudaError_t error =
+        cudaLibraryGetKernel(reinterpret_cast<cudaKernel_t*>(function), library_in(module), name);
+    if (error == cudaSuccess) cudart::load(*cudart::find_kernel(*function), "cuModuleGetFunction");
+    return error;
   });
 }
 
@@ -241,8 +243,10 @@ CUresult cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary
 
 CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
   return answer("cuKernelGetFunction", [&] {
+    Kernel* const its = cudart::find_kernel(kernel);
     if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *function = reinterpret_cast<CUfunction>(kernel);
+    if (its != nullptr) cudart::load(*its, "cuKernelGetFunction");
     return CUDA_SUCCESS;
   });
 }

@@ -1,5 +1,6 @@
 // The driver's functions, with the device code of loaded.cu, whose file is the argument. With a second one, a mistake: "stray"
-// copies beyond an array, "gap" writes to an address that is reserved and has no memory.
+// copies beyond an array, "gap" writes to an address that is reserved and has no memory, "late" asks for a kernel while
+// another waits for the host.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -124,8 +125,8 @@ void launches(CUfunction scale) {
   RIGHT(cuMemFree(data));
 }
 
-// A kernel that waits for the host, which goes on after the launch.
-void waits_for_host() {
+// A kernel that waits for the host, which goes on after the launch. Late: another is asked for meanwhile.
+void waits_for_host(bool is_late) {
   const char* const text =
       ".version 8.0\n.target sm_90\n.address_size 64\n"
       ".visible .entry wait_for(.param .u64 flag, .param .u64 out) {\n"
@@ -134,11 +135,13 @@ void waits_for_host() {
       "again:\n"
       "  ld.volatile.global.u32 %v, [%f]; setp.eq.u32 %p, %v, 0; @%p bra again;\n"
       "  st.global.u32 [%o], %v; ret;\n"
-      "}\n";
+      "}\n"
+      ".visible .entry idle() { ret; }\n";
   CUmodule module = nullptr;
-  CUfunction wait_for = nullptr;
+  CUfunction wait_for = nullptr, idle = nullptr;
   RIGHT(cuModuleLoadData(&module, text));
   RIGHT(cuModuleGetFunction(&wait_for, module, "wait_for"));
+  if (!is_late) RIGHT(cuModuleGetFunction(&idle, module, "idle"));
   unsigned* flag = nullptr;
   CUdeviceptr seen = 0, out = 0;
   RIGHT(cuMemHostAlloc(reinterpret_cast<void**>(&flag), sizeof *flag, CU_MEMHOSTALLOC_DEVICEMAP));
@@ -150,6 +153,8 @@ void waits_for_host() {
   void* arguments[] = {&seen, &out};
   RIGHT(cuLaunchKernel(wait_for, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
   RESULT(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+  if (is_late) RIGHT(cuModuleGetFunction(&idle, module, "idle"));
+  RIGHT(cuLaunchKernel(idle, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
   *static_cast<volatile unsigned*>(flag) = 7;
   RIGHT(cuStreamSynchronize(stream));
   unsigned got = 0;
@@ -291,7 +296,7 @@ int main(int argc, char** argv) {
   mappings(scale, mistake == "gap");
   if (mistake == "gap") return 0;
   launches(scale);
-  waits_for_host();
+  waits_for_host(mistake == "late");
   links();
   copies();
   entry_points();

@@ -352,13 +352,16 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call("cudaStreamDestroy", [&] {
     if (!made().streams.contains(stream)) return cudaErrorInvalidResourceHandle;
-    waiting::finish_stream(number_of(stream));
+    // What is on it still goes on.
+    in_order(stream, [number = stream->order] {
+      timeline::destroy_stream(number);
+      return cudaSuccess;
+    });
     made().streams.erase(stream);
     if (Capture* const capture = capture_of(stream); capture != nullptr) {
       capture->is_valid = false;
       if (capture->origin == stream) capture->is_active = false;
     }
-    timeline::destroy_stream(stream->order);
     delete stream;
     return cudaSuccess;
   });

@@ -374,6 +374,25 @@ class Nudged {
   }
 };
 
+// What a block takes of a multiprocessor.
+waiting::Room room_of_block(Kernel& kernel, const Launching& what) {
+  const int granule = current_gpu().shared_granularity;
+  const int shared = static_cast<int>(kernel.code().static_shared + what.dynamic_shared) +
+                     current_gpu().shared_reserved_per_block;
+  const int threads = static_cast<int>(count(what.block));
+  return {1, (threads + machine::kLanes - 1) / machine::kLanes * machine::kLanes,
+          (shared + granule - 1) / granule * granule};
+}
+
+// Kernels that wait for others may fill the GPU, and then no other begins.
+bool has_room(Kernel& kernel, const Launching& what) {
+  const waiting::Room taken = waiting::taken(), block = room_of_block(kernel, what);
+  const halo::gpus::Gpu& gpu = current_gpu();
+  return taken.blocks == 0 || (taken.blocks + block.blocks <= gpu.blocks_per_sm &&
+                               taken.threads + block.threads <= gpu.threads_per_sm &&
+                               taken.shared + block.shared <= gpu.shared_per_sm);
+}
+
 // A launch that has begun, and what belongs to it.
 class Launched final : public waiting::Begun {
  public:
@@ -382,6 +401,7 @@ class Launched final : public waiting::Begun {
                   what.may_begin_early ? timeline::Operation::Kind::early_kernel
                                        : timeline::Operation::Kind::kernel),
         parents(std::move(its_parents)),
+        block(room_of_block(kernel, what)),
         stream_(number_of(what.stream)) {}
 
   bool may_go_on(bool is_last_time) const override {
@@ -394,8 +414,15 @@ class Launched final : public waiting::Begun {
     end(nullptr);
     return true;
   }
-  void give_up() override { end(&polled_); }
+  void give_up(bool bars_others) override {
+    polled_.bars_others = bars_others;
+    end(&polled_);
+  }
   std::size_t checker() const override { return watch->checker(); }
+  waiting::Room takes() const override {
+    const auto on_each = static_cast<int>(blocks->resident() / grid.multiprocessors);
+    return {on_each * block.blocks, on_each * block.threads, on_each * block.shared};
+  }
 
   /// Whether those that are stuck poll what the host may write, or another stream. They may go on meanwhile.
   bool waits_for_others();
@@ -412,6 +439,7 @@ class Launched final : public waiting::Begun {
   std::vector<machine::Stuck> stuck;
 
   std::vector<Watch::Parent> parents;
+  waiting::Room block;  // that it needs
 
  private:
   int stream_;
@@ -445,6 +473,14 @@ std::vector<const ptx::Module*> modules_in_ptx() {
 void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters,
          const std::vector<Watch::Parent>& parents) {
   if (is_recording()) return note_launch(kernel, what, number_of(what.stream), parameters);
+  if (what.may_wait_for_host && !is_in_body() && !has_room(kernel, what)) {
+    const auto begin = [&kernel, what, parameters] {
+      run(kernel, what, parameters, {});
+      return cudaSuccess;
+    };
+    return waiting::put_until(number_of(what.stream), begin,
+                              [&kernel, what] { return has_room(kernel, what); });
+  }
   auto launched = std::make_unique<Launched>(kernel, what, parents);
   timeline::Operation& operation = launched->operation;
   const machine::Code& code = kernel.code();

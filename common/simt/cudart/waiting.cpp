@@ -35,6 +35,7 @@ struct Kept {
   std::unique_ptr<Begun> launch = nullptr;  // or work
   Work work = nullptr;
   std::vector<Ticket> after = {};
+  std::function<bool()> has_room = nullptr;
 };
 
 struct State {
@@ -103,7 +104,8 @@ bool is_held(std::list<Kept>::iterator begin, std::list<Kept>::iterator end, int
 bool can_advance(std::list<Kept>::iterator at, bool is_last_time) {
   if (is_held(state().all.begin(), at, at->stream)) return false;
   if (std::any_of(at->after.begin(), at->after.end(), waits)) return false;
-  return at->launch == nullptr || at->launch->may_go_on(is_last_time);
+  if (at->launch != nullptr) return at->launch->may_go_on(is_last_time);
+  return !at->has_room || at->has_room();
 }
 
 // Whether it is over.
@@ -152,12 +154,14 @@ bool advance_any(bool is_last_time = false) {
 void give_up() {
   State& s = state();
   if (advance_any() || advance_any(true)) return;
+  const bool bars_others = std::any_of(s.all.begin(), s.all.end(),
+                                       [](const Kept& one) { return one.has_room != nullptr; });
   const auto first = std::find_if(s.all.begin(), s.all.end(),
                                   [](const Kept& one) { return one.launch != nullptr; });
   if (first != s.all.end()) {
     const UseDevice device(first->device);
     const CallersOf callers(first->callers);
-    first->launch->give_up();
+    first->launch->give_up(bars_others);
   }
   s.all.clear();
 }
@@ -222,6 +226,18 @@ void keep(int stream, std::unique_ptr<Begun> launch) {
 
 bool is_any() { return !state().all.empty(); }
 
+Room taken() {
+  Room all;
+  for (const Kept& one : state().all) {
+    if (one.launch == nullptr || one.device != current_device()) continue;
+    const Room its = one.launch->takes();
+    all.blocks += its.blocks;
+    all.threads += its.threads;
+    all.shared += its.shared;
+  }
+  return all;
+}
+
 std::size_t free_checker() {
   std::size_t number = 0;
   const auto has_it = [&](const Kept& one) {
@@ -241,6 +257,10 @@ bool holds(int stream) {
 Ticket put(int stream, Work work, const std::vector<Ticket>& after) {
   add({.stream = stream, .work = std::move(work), .after = after});
   return state().last;
+}
+
+void put_until(int stream, Work work, std::function<bool()> has_room) {
+  add({.stream = stream, .work = std::move(work), .has_room = std::move(has_room)});
 }
 
 bool waits(Ticket ticket) {

@@ -7,12 +7,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "common/simt/cudart/graphs.hpp"
 
 namespace simt::cudart::waiting {
+
+/// Of a multiprocessor.
+struct Room {
+  int blocks = 0, threads = 0, shared = 0;
+};
 
 /// A launch that has begun.
 class Begun {
@@ -23,16 +29,20 @@ class Begun {
   virtual bool may_go_on(bool is_last_time) const = 0;
   /// True if it has come to its end.
   virtual bool go_on() = 0;
-  /// Nobody will write what it waits for: that is told.
-  virtual void give_up() = 0;
+  /// Nobody will write what it waits for: that is told. `bars_others`: a launch has found no room beside it.
+  virtual void give_up(bool bars_others) = 0;
   /// The number of the memory's checker that it has.
   virtual std::size_t checker() const = 0;
+  /// What its blocks take of the multiprocessor that has the fewest of them.
+  virtual Room takes() const = 0;
 };
 
 /// The host goes on, and all that comes on the stream waits for it.
 void keep(int stream, std::unique_ptr<Begun> launch);
 /// Whether some launch is kept.
 bool is_any();
+/// What all that are kept of the current device take.
+Room taken();
 /// The first number of a checker that none of them has.
 std::size_t free_checker();
 
@@ -42,6 +52,8 @@ bool holds(int stream);
 using Ticket = std::uint64_t;
 /// The work is done when its turn comes, and not before that of `after` is.
 Ticket put(int stream, Work work, const std::vector<Ticket>& after = {});
+/// The same of a launch, which has no room yet.
+void put_until(int stream, Work work, std::function<bool()> has_room);
 bool waits(Ticket ticket);
 /// Of the last that waits on this very stream; 0: nothing does.
 Ticket last_on(int stream);

@@ -868,8 +868,9 @@ void Watch::take(const std::vector<machine::Stuck>& stuck, const Polled* polled)
     }
     f.array = name_at_word(least);
     f.message += ": it reads " + f.array + ", and " +
-                 (is_of_host ? "the host does not write that any more"
-                             : "nothing on another stream writes that any more");
+                 (polled->bars_others ? "another kernel has no room beside its blocks"
+                  : is_of_host        ? "the host does not write that any more"
+                                      : "nothing on another stream writes that any more");
   }
   if (waits(first) == Waits::in_memory) {
     const auto [arrivals, bytes] = first.missing;

@@ -36,6 +36,7 @@ struct Polled {
   std::unordered_map<std::uint64_t, std::uint32_t> words = {};  // by address / 4
   std::unordered_set<std::uint64_t> own = {};                   // that the kernel writes too
   bool is_full = false;                                         // there are more
+  bool bars_others = false;  // who reads them: another launch has no room
   bool has_changed() const;
   /// Of those that it has changed itself the present values. Whether there were any.
   bool renew_own();

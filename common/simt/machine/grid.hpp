@@ -297,6 +297,8 @@ class Run {
 
   /// Returns those that are stuck: what they wait for may come, and then they go on.
   std::vector<Stuck> go_on();
+  /// Blocks that have begun and not ended.
+  std::uint64_t resident() const { return resident_.size() * grid_.cluster.count(); }
 
  private:
   bool are_more();

@@ -194,13 +194,22 @@ void add(Kept one) {
   std::thread(watch).detach();
 }
 
+// Once so often nothing has gone on while the host waited.
+void note_wait_in_vain(int times) {
+  constexpr int kLong = 50'000;
+  if (times != kLong) return;
+  explain("long wait",
+          "the host waits for a kernel, which waits until another thread of the host writes what "
+          "it polls, or puts that on another stream: a kernel that never ends looks like this "
+          "too");
+}
+
 template <class Waits>
 void finish_those(Waits is_waiting) {
   State& s = state();
   if (s.is_doing || !is_waiting()) return;
   const auto own = static_cast<pid_t>(syscall(SYS_gettid));
   s.threads.insert(own);
-  constexpr int kLong = 50'000;
   for (int pauses = 0; is_waiting();) {
     if (advance_any()) continue;
     if (nobody_can_write()) {
@@ -208,11 +217,7 @@ void finish_those(Waits is_waiting) {
       continue;
     }
     turn().let_others();
-    if (++pauses == kLong) {
-      explain("long wait",
-              "the host waits for a kernel, which waits until another thread of the host writes "
-              "what it polls: a kernel that never ends looks like this too");
-    }
+    note_wait_in_vain(++pauses);
   }
   s.threads.erase(own);
   if (spoilt() != cudaSuccess) throw DeviceIsSpoilt{};
@@ -276,7 +281,11 @@ Ticket last_on(int stream) {
   return last;
 }
 
-void advance() { advance_any(); }
+void advance() {
+  static int times = 0;
+  times = advance_any() || state().all.empty() ? 0 : times + 1;
+  note_wait_in_vain(times);
+}
 
 void finish_stream(int stream) {
   finish_those([&] { return holds(stream); });

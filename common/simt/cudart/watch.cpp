@@ -407,15 +407,29 @@ void Watch::poll(const WarpAccess& access) {
   std::uint64_t last = UINT64_MAX;  // lanes usually ask the same
   for_each_word(access, [&](std::size_t, std::uint64_t word, std::uint8_t) {
     if (std::exchange(last, word) == word) return;
-    const bool is_known = polled_->words.contains(word);
-    if (access.kind == WarpAccess::Kind::load && is_known) return;
+    if (access.kind == WarpAccess::Kind::load && polled_->words.contains(word)) {
+      polled_->own.erase(word);
+      return;
+    }
     const Block* const block = block_at(word * 4);
     if (block == nullptr || block->kind == MemoryKind::launch) return;
     if (!block->is_open_to_host() && !polled_->of_device) return;
     polled_->is_full |= std::max(polled_->words.size(), polled_->own.size()) >= kMostWords;
     if (polled_->is_full) return;
-    if (access.kind != WarpAccess::Kind::load) polled_->own.insert(word);
-    if (access.kind != WarpAccess::Kind::store) polled_->words.try_emplace(word, word_at(word));
+    if (access.kind == WarpAccess::Kind::store) {
+      polled_->own.insert(word);
+      return;
+    }
+    const std::uint32_t now = word_at(word);
+    polled_->words.try_emplace(word, now);
+    if (access.kind == WarpAccess::Kind::load) return;
+    // A lock that is asked for in vain stays as it was.
+    const auto [before, is_first] = polled_->updated.try_emplace(word, now);
+    if (is_first || std::exchange(before->second, now) == now) {
+      polled_->own.erase(word);
+    } else {
+      polled_->own.insert(word);
+    }
   });
 }
 

@@ -33,12 +33,13 @@ using report::DeviceLine;
 /// Words of memory that others may write, and that a kernel has read: what they held before.
 struct Polled {
   bool of_device = false;  // others than the host too: other streams
-  std::unordered_map<std::uint64_t, std::uint32_t> words = {};  // by address / 4
-  std::unordered_set<std::uint64_t> own = {};                   // that the kernel writes too
-  bool is_full = false;                                         // there are more
-  bool bars_others = false;  // who reads them: another launch has no room
+  std::unordered_map<std::uint64_t, std::uint32_t> words = {};    // by address / 4
+  std::unordered_map<std::uint64_t, std::uint32_t> updated = {};  // what its last atomic found
+  std::unordered_set<std::uint64_t> own = {};  // that the kernel has changed since it read them
+  bool is_full = false;                        // there are more
+  bool bars_others = false;                    // who reads them: another launch has no room
   bool has_changed() const;
-  /// Of those that it has changed itself the present values. Whether there were any.
+  /// Of its own the present values. Whether any is another than before.
   bool renew_own();
 };
 

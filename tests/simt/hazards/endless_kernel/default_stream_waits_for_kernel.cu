@@ -12,5 +12,6 @@ int main() {
   cudaStreamCreate(&stream);
   wait_for<<<1, 1, 0, stream>>>(flag);
   const int one = 1;
-  return cudaMemcpy(flag, &one, sizeof one, cudaMemcpyHostToDevice) == cudaErrorLaunchTimeout ? 0 : 1;
+  return cudaMemcpy(flag, &one, sizeof one, cudaMemcpyHostToDevice) == cudaErrorLaunchTimeout ? 0
+                                                                                              : 1;
 }

@@ -58,6 +58,11 @@ TEST_CASE("who only ends within a loop lets the others wait for each other behin
               kStore + "$R:\nret;\n") == std::vector<int>{1, 3});
 }
 
+TEST_CASE("who jumps to where one only ends does so in the loop too", "[layout]") {
+  CHECK(order("$L:\nmov.u32 %r9, 1;\n" + kTest + "@%p2 bra $X;\n@%p1 bra $L;\nbra $R;\n" +
+              "$X:\nmov.u32 %r9, 4;\n" + kStore + "$R:\nret;\n") == std::vector<int>{1, 4});
+}
+
 TEST_CASE("of two ways that end the loop's own waits, unless all take it at once", "[layout]") {
   const auto ends = [&](const std::string& test) {
     return order("mov.u32 %r9, 0;\n$L:\nadd.s32 %r9, %r9, 1;\n" + kTest + "@%p2 bra $X;\n" + test +
@@ -66,6 +71,12 @@ TEST_CASE("of two ways that end the loop's own waits, unless all take it at once
   };
   CHECK(ends("setp.lt.s32 %p3, %r9, %r2;\n") == std::vector<int>{0, 4, 3});
   CHECK(ends("setp.lt.s32 %p3, %r9, %r1;\n") == std::vector<int>{0, 3, 4});
+}
+
+TEST_CASE("the loop's own end is also one beside a jump that nothing guards", "[layout]") {
+  CHECK(order("$L:\nmov.u32 %r9, 1;\n" + kTest + "@%p2 bra $X;\n@%p1 bra $E;\nbra.uni $L;\n" +
+              "$E:\nmov.u32 %r9, 3;\n" + kStore + "bra.uni $R;\n$X:\nmov.u32 %r9, 4;\n" + kStore +
+              "$R:\nret;\n") == std::vector<int>{4, 1, 3});
 }
 
 TEST_CASE("a way out of two loops is one of the outer loop", "[layout]") {

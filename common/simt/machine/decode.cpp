@@ -603,7 +603,7 @@ void Decoder::call_for_good(const ptx::Instruction& instruction, std::size_t nam
   } else {
     plan.address = source(all[name_at], Type::u64);
     plan.parts = !module.is_debug && is_outermost() && !is_called() &&
-                 stay_apart(kernel, frames_.front().place);
+                 stay_apart(module, kernel, frames_.front().place);
     // Any function of the module whose address somebody may have taken.
     for (const ptx::Function& one : module.functions) {
       if (one.has_body && !one.is_entry) called_function(one);

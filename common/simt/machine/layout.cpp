@@ -102,6 +102,12 @@ bool is_arithmetic(const Instruction& one) {
          std::end(kArithmetic);
 }
 
+bool names(const Instruction& one, std::string_view symbol) {
+  return std::any_of(one.operands.begin(), one.operands.end(), [&](const Operand& its) {
+    return its.kind == Operand::Kind::symbol && its.name == symbol;
+  });
+}
+
 class ControlFlow {
  public:
   explicit ControlFlow(const ptx::Function& function) : function_(function) {
@@ -190,9 +196,13 @@ class ControlFlow {
   const Instruction& last(const BasicBlock& block) const {
     return function_.body[static_cast<std::size_t>(block.end - 1)];
   }
+  // Or goes where one only does.
   bool only_ends(int block) const {
     const Instruction& one = function_.body[static_cast<std::size_t>(at(block).begin)];
-    return function_.is_entry && ends_thread(one) && one.guard < 0;
+    if (!function_.is_entry || one.guard >= 0) return false;
+    if (one.opcode != "bra" || target(one) <= at(block).begin) return ends_thread(one);
+    const auto to = block_at_.find(target(one));
+    return to != block_at_.end() && only_ends(to->second);
   }
 
   void cut() {
@@ -306,6 +316,11 @@ class ControlFlow {
     return std::any_of(loops_.begin(), loops_.end(), [&](const Loop& one) {
       return one.head == to && one.jump_back.contains(from);
     });
+  }
+  // Of a block that only jumps, the one before it, if that alone leads there.
+  int jump_before(int block) const {
+    const bool only_jumps = at(block).end == at(block).begin + 1 && last(at(block)).guard < 0;
+    return only_jumps && at(block).before.size() == 1 ? at(block).before.front() : block;
   }
   // The smallest loop that the block is in.
   const Loop* innermost(int block) const {
@@ -431,7 +446,8 @@ class ControlFlow {
     if (meeting == end() || only_ends(meeting)) {
       // Who leaves by the loop's own end waits for the others who do, unless all do so at once.
       meeting = end();
-      for (const int block : loop.jump_back) {
+      for (const int from : loop.jump_back) {
+        const int block = jump_before(from);
         for (const int to : at(block).next) {
           if (exits.contains(to) && !is_for_all(last(at(block)).guard)) meeting = to;
         }
@@ -469,6 +485,27 @@ class ControlFlow {
       {};  // behind which block lanes meet before the next round
 };
 
+constexpr std::int32_t kBegin = -1;  // before the first instruction
+
+bool calls(const ptx::Function& one, std::string_view name) {
+  return std::any_of(one.body.begin(), one.body.end(), [&](const Instruction& each) {
+    return each.opcode == "call" && names(each, name);
+  });
+}
+bool has_address_taken(const ptx::Module& module, std::string_view name) {
+  return std::any_of(module.variables.begin(), module.variables.end(),
+                     [&](const ptx::Variable& its) {
+                       return std::any_of(
+                           its.relocations.begin(), its.relocations.end(),
+                           [&](const ptx::Relocation& place) { return place.symbol == name; });
+                     }) ||
+         std::any_of(module.functions.begin(), module.functions.end(), [&](const auto& one) {
+           return std::any_of(one.body.begin(), one.body.end(), [&](const Instruction& each) {
+             return each.opcode != "call" && names(each, name);
+           });
+         });
+}
+
 }  // namespace
 
 std::vector<Passage> layout(const ptx::Function& function) {
@@ -477,8 +514,13 @@ std::vector<Passage> layout(const ptx::Function& function) {
   return ControlFlow(function).laid_out();
 }
 
-bool stay_apart(const ptx::Function& kernel, std::int32_t call) {
-  return ControlFlow(kernel).is_one_way(call);
+bool stay_apart(const ptx::Module& module, const ptx::Function& kernel, std::int32_t call) {
+  if (!ControlFlow(kernel).is_one_way(call)) return false;
+  return std::all_of(module.functions.begin(), module.functions.end(), [&](const auto& one) {
+    if (one.is_entry || !one.has_body) return true;
+    return !(has_address_taken(module, one.name) || calls(kernel, one.name)) ||
+           ControlFlow(one).is_one_way(kBegin);
+  });
 }
 
 }  // namespace simt::machine

@@ -21,8 +21,8 @@ struct Passage {
 std::vector<Passage> layout(const ptx::Function& function);
 
 /// Whether lanes stay apart that a call by an address, at this place of a kernel, sends to several functions. ptxas has
-/// them meet behind it where a loop, or a jump that not all lanes take, says that the kernel's lanes part; else only at a
-/// barrier of the block.
-bool stay_apart(const ptx::Function& kernel, std::int32_t call);
+/// them meet behind it where a loop, or a jump that not all lanes take, says that lanes part: in the kernel, or in a
+/// function that it may call, as all do whose address the module names; else only at a barrier of the block.
+bool stay_apart(const ptx::Module& module, const ptx::Function& kernel, std::int32_t call);
 
 }  // namespace simt::machine

@@ -92,16 +92,13 @@ void add_scalar_products(const ConvLayer& layer, const Chunk& chunk, const Divis
   const Times results = every(final ? map : chunk.products, chunk.filters);
   for (const Cells warp : products_of(chunk).pieces(kWarpSize)) {
     // With each channel's cells, that channel's value of the row: one word for all lanes. nvcc takes four channels a turn,
-    // and their four words are one request.
+    // and their four words are one request; so are those of the last, which may be fewer.
     const Asked asked = asked_by(layer, warp, r, s);
     tally.load(asked.cells, channels);
-    const auto of_row = [&](int width) {
-      return wide_lanes(width, warp, [&](std::int64_t m) {
-        return Product(layer, m, r, s).exists(layer) ? 0 : kNoCell;
-      });
-    };
-    tally.shared_load(of_row(4), std::int64_t{chunk.filters} * (layer.C() / 4));
-    tally.shared_load(of_row(1), std::int64_t{chunk.filters} * (layer.C() % 4));
+    const auto of_row = wide_lanes(4, warp, [&](std::int64_t m) {
+      return Product(layer, m, r, s).exists(layer) ? 0 : kNoCell;
+    });
+    tally.shared_load(of_row, std::int64_t{chunk.filters} * ((layer.C() + 3) / 4));
     const auto result_of = [&](std::int64_t m) {
       const Product product(layer, m, r, s);
       if (final) {

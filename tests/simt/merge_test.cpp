@@ -35,7 +35,7 @@ std::string rewritten(const std::string& variables, const std::string& body,
     static const std::set<std::string_view> shown = {"ld", "st", "mul", "sub", "fma", "neg"};
     if (!shown.contains(one.opcode)) return;
     if (!one.is_counted) return;
-    text += (text.empty() ? "" : "; ") + one.form();
+    text += std::string(text.empty() ? "" : "; ") + (one.guard >= 0 ? "@" : "") + one.form();
     if (one.joined_bytes != 0) text += " as " + std::to_string(one.joined_bytes);
   };
   for (const ptx::Instruction& one : kernel.body) {
@@ -230,6 +230,92 @@ TEST_CASE("Loads pass a jump around what only computes") {
   CHECK(around("div.rn.f32 %f1, %f2, %f3;\n") == "ld.shared.f32; ld.shared.f32");
   CHECK(around("st.shared.f32 [%r1+64], %f3;\n") == "ld.shared.f32; st.shared.f32; ld.shared.f32");
   CHECK(around("bar.sync 0;\n") == "ld.shared.f32; ld.shared.f32");
+}
+
+TEST_CASE("What is loaded behind a jump may have been loaded before it") {
+  const auto behind = [](const std::string& before, const std::string& between,
+                         const std::string& after) {
+    return rewritten(
+        kTile, before + "setp.eq.u32 %p1, %r0, 3;\n@%p1 bra $E;\n" + between + after + "$E:\n");
+  };
+  CHECK(behind(loads({0}), "", loads({1})) == "ld.shared.f32 as 8");
+  CHECK(behind(loads({0}), "@%p1 bra $E;\n" + loads({1}) + "@%p1 bra $E;\n", loads({2})) ==
+        "ld.shared.f32 as 16");
+  CHECK(behind(loads({0, 1}), "", loads({2, 3})) == "ld.shared.v2.f32 as 16");
+  CHECK(behind(loads({0}), "st.global.u32 [%rd1], %r0;\n", loads({1})) ==
+        "ld.shared.f32 as 8; st.global.u32");
+  CHECK(behind(loads({1}), "", loads({2})) == "ld.shared.f32; ld.shared.f32");
+  CHECK(behind(loads({0}), "st.shared.u32 [%r2], %r0;\n", loads({1})) ==
+        "ld.shared.f32; st.shared.u32; ld.shared.f32");
+  CHECK(behind(loads({0}), "add.u32 %r1, %r1, 4;\n", loads({1})) == "ld.shared.f32; ld.shared.f32");
+  // In both arms, of which neither comes before the other.
+  const auto arms = [](const std::string& before) {
+    return rewritten(kTile, before + "setp.eq.u32 %p1, %r0, 3;\n@%p1 bra $E;\n" + loads({1}) +
+                                "bra $F;\n$E:\n" + loads({2}) + "$F:\n");
+  };
+  CHECK(arms(loads({0})) == "ld.shared.f32 as 16");
+  CHECK(arms("") == "ld.shared.f32; ld.shared.f32");
+  // As nvcc lays them out.
+  CHECK(rewritten(kTile, loads({0}) + "setp.eq.u32 %p1, %r0, 3;\n@%p1 bra $E;\nbra.uni $D;\n$E:\n" +
+                             loads({1}) + "bra.uni $F;\n$D:\n" + loads({2}) + "$F:\n") ==
+        "ld.shared.f32 as 16");
+  CHECK(rewritten(kTile,
+                  "ld.shared.b64 %rd1, [%r1];\nsetp.eq.u32 %p1, %r0, 3;\n@%p1 bra $E;\n"
+                  "ld.shared.b64 %rd2, [%r1+8];\n$E:\n") == "ld.shared.b64 as 16");
+  // A round of a loop is not all that comes before what stands behind it.
+  CHECK(rewritten(kTile, "$L:\n" + loads({0}) + "setp.eq.u32 %p1, %r0, 3;\n@%p1 bra $L;\n" +
+                             loads({1})) == "ld.shared.f32; ld.shared.f32");
+}
+
+TEST_CASE("Atomics of global memory are passed by accesses to shared memory") {
+  const auto around = [](const std::string& atomic, const std::string& first,
+                         const std::string& second) {
+    return rewritten(kTile, first + "atom." + atomic + "add.u32 %r4, [%rd1], %r0;\n" + second);
+  };
+  const std::string first = "st.shared.u32 [tile], %r0;\n";
+  CHECK(around("global.", first, "st.shared.u32 [tile+4], %r4;\n") == "st.shared.v2.u32");
+  const std::string next = "ld.shared.f32 %f9, [%r1+4];\n";
+  CHECK(around("global.", loads({0}), next) == "ld.shared.v2.f32");
+  CHECK(around("", loads({0}), next) == "ld.shared.f32; ld.shared.f32");
+}
+
+TEST_CASE("Of two values of which one is chosen the later is loaded only where it is") {
+  const std::string test = "setp.gt.s32 %p1, %r9, 0;\n";
+  const std::string load_x = "ld.global.u32 %r10, [%rd1];\n";
+  const std::string load_y = "ld.global.u32 %r9, [%rd2];\n",
+                    load_z = "ld.global.u32 %r11, [%rd3];\n";
+  const auto chosen = [&](const std::string& before, const std::string& a, const std::string& b,
+                          const std::string& after = "") {
+    return rewritten(kTile, before + "selp.b32 %r12, " + a + ", " + b + ", %p1;\n" + after);
+  };
+  const std::string both = "ld.global.u32; ld.global.u32";
+  CHECK(chosen(load_x + load_y + load_z + test, "%r10", "%r11") == both + "; @ld.global.u32");
+  // What the choice needs is there, and is not needed any more.
+  CHECK(chosen(load_x + load_y + test, "%r10", "%r9") == "ld.global.u32; @ld.global.u32");
+  CHECK(chosen(load_x + load_y + test, "%r10", "%r9", "st.global.u32 [%rd1], %r9;\n") ==
+        both + "; st.global.u32");
+  // Both are needed for it, or more than once; the other is a number, or is computed.
+  CHECK(chosen(load_x + load_y + "setp.gt.s32 %p1, %r9, %r10;\n", "%r10", "%r9") == both);
+  CHECK(chosen(load_x + load_y + test, "%r10", "3") == both);
+  CHECK(chosen(load_x + load_y + test + "add.s32 %r13, %r9, 3;\n", "%r10", "%r13") == both);
+  CHECK(chosen(load_x + load_y + test, "%r10", "%r9", "st.global.u32 [%rd1], %r10;\n") ==
+        both + "; st.global.u32");
+  // A store may be of what is loaded.
+  CHECK(chosen(load_x + load_y + test + "st.global.u32 [%rd3], %r0;\n", "%r10", "%r9") ==
+        both + "; st.global.u32");
+  // Of the largest so far what belongs to it.
+  CHECK(rewritten(kTile, "mov.u32 %r12, 0;\n$L:\n" + load_y + test + load_x +
+                             "selp.b32 %r12, %r10, %r12, %p1;\nsetp.lt.s32 %p2, %r9, %r0;\n"
+                             "@%p2 bra $L;\nst.global.u32 [%rd1], %r12;\n") ==
+        "ld.global.u32; @ld.global.u32; st.global.u32");
+}
+
+TEST_CASE("Of an address of code the lower half is loaded") {
+  const std::string load = "ld.global.u64 %rd1, [%rd2];\n";
+  const std::string call = "{\nproto: .callprototype ()_ ();\ncall %rd1, (), proto;\n}\n";
+  CHECK(rewritten(kTile, load + call) == "ld.global.u64 as 4");
+  CHECK(rewritten(kTile, load + call + "st.global.u64 [%rd2], %rd1;\n") ==
+        "ld.global.u64; st.global.u64");
 }
 
 TEST_CASE("What a register has been loaded with is not loaded again") {

@@ -109,8 +109,9 @@ TEST_CASE("09_cuconv_two_stage: the cost of one small layer, by hand") {
     // a request a channel. The sum: 18 outputs are one warp, a request a tap.
     CHECK(cost.global_load_requests == 18 + 18 * 2 + 9);
     CHECK(cost.shared_store_requests == 18);
-    CHECK(cost.shared_load_requests == 18 * 2);
-    CHECK(cost.shared_load_wavefronts == 18 * 2);
+    // Both channels' values by one request, of nine lanes.
+    CHECK(cost.shared_load_requests == 18);
+    CHECK(cost.shared_load_wavefronts == 18);
     CHECK(cost.shared_load_conflicts == 0);
     CHECK(cost.global_store_requests == 18 + 1);
     // Input sectors: channel 0 is cells 0-8, channel 1 cells 9-17. By taps, from the upper left:

@@ -333,6 +333,29 @@ void narrow(const Registers& registers, const ptx::Function& function, Rewritten
   }
 }
 
+// Of an address of code that is only called, ptxas loads the lower half.
+void halve_addresses_of_code(const Registers& registers, const ptx::Function& function,
+                             Rewritten& rewritten) {
+  std::vector<int> calls(function.registers.size(), 0);
+  for (const Instruction& one : function.body) {
+    if (one.opcode != "call") continue;
+    for (const Operand& its : one.operands) {
+      if (its.kind == Operand::Kind::reg) ++calls[static_cast<std::size_t>(its.index)];
+    }
+  }
+  for (const Instruction& one : function.body) {
+    if (one.opcode != "ld" || one.has("param") || one.has("local") ||
+        one.operands[0].kind != Operand::Kind::reg) {
+      continue;
+    }
+    const std::int32_t index = one.operands[0].index;
+    const int its = calls[static_cast<std::size_t>(index)];
+    if (its == 0 || its != registers.reads(index) || ptx::bytes_of(one.type()) != 8) continue;
+    rewritten[&one] = {one};
+    rewritten[&one].front().joined_bytes = 4;
+  }
+}
+
 // A product that one sum or difference of the same stretch of code uses, and nothing else, is rounded with it: a fused
 // multiply-add. nvcc leaves c - a * b and a * b - c to ptxas, and all that is written in halves.
 class Products {
@@ -459,8 +482,23 @@ class Stretch {
   Stretch(Registers& registers, Rewritten& rewritten, std::string_view space)
       : registers_(registers), rewritten_(rewritten), is_shared_(space == "shared") {}
 
-  void add(const Instruction& one) { all_.push_back({&one, registers_.sum(address_of(one))}); }
+  void add(const Instruction& one) {
+    all_.push_back({&one, registers_.sum(address_of(one)), way_});
+  }
+  // A jump that some lanes may take: what comes behind it, or at its place, is not for all that ran what stands before.
+  void part(std::int32_t place) {
+    arms_[place] = way_;
+    way_.push_back(++ways_);
+  }
+  // Where nobody comes but by that jump.
+  bool is_arm(std::int32_t place) const { return arms_.contains(place); }
+  void go_to_arm(std::int32_t place) {
+    way_ = arms_[place];
+    way_.push_back(++ways_);
+  }
   void end() {
+    way_.clear();
+    arms_.clear();
     while (!all_.empty()) {
       // Those of whose address only the bytes differ; first those of one type.
       const Access first = all_.front();
@@ -472,9 +510,15 @@ class Stretch {
         const std::int64_t size = size_of(near.front());
         std::vector<Access> alike =
             taken_from(near, [&](const Access& other) { return size_of(other) == size; });
-        if (is_shared_) merge(alike, pieces);
-        for (const Access& access : alike) {
-          pieces.push_back({access.one, access.at.bytes, bytes_of(access), size, access.at.origin});
+        while (!alike.empty()) {
+          const Way way = alike.front().way;
+          std::vector<Access> beside =
+              taken_from(alike, [&](const Access& other) { return other.way == way; });
+          if (is_shared_) merge(beside, pieces);
+          for (const Access& access : beside) {
+            pieces.push_back({access.one, access.at.bytes, bytes_of(access), size, access.at.origin,
+                              way, registers_.is_inside(access.at, bytes_of(access))});
+          }
         }
       }
       join(first, pieces);
@@ -482,15 +526,19 @@ class Stretch {
   }
 
  private:
+  using Way = std::vector<int>;  // the jumps that led there
   struct Access {
     const Instruction* one;
     Registers::Sum at;
+    Way way;
   };
   // What is there in the end, at its place.
   struct Piece {
     const Instruction* place;
     std::int64_t at, bytes, size;  // size: of one value
     std::string_view origin;
+    Way way;
+    bool is_inside;  // its variable, whose place is known
   };
   template <class Is>
   static std::vector<Access> taken_from(std::vector<Access>& all, Is is_taken) {
@@ -536,7 +584,9 @@ class Stretch {
             })) {
           continue;
         }
-        pieces.push_back({replace(members), chunk * width, width, size, members.front().at.origin});
+        pieces.push_back({replace(members), chunk * width, width, size, members.front().at.origin,
+                          members.front().way,
+                          registers_.is_inside(members.front().at, bytes_of(members.front()))});
         std::erase_if(accesses, [&](const Access& access) {
           return std::any_of(members.begin(), members.end(),
                              [&](const Access& member) { return member.one == access.one; });
@@ -546,8 +596,8 @@ class Stretch {
   }
 
   // Pieces of several types that fill an aligned chunk become one access too, and so do three of four words of shared
-  // memory that are loaded, with one that nobody reads. They stay what they are, for nobody shall say that the fourth was
-  // read; only one is counted, as all of them.
+  // memory that are loaded, with one that nobody reads, and what is loaded behind a jump with what was loaded before it.
+  // They stay what they are, for nobody shall say that the fourth was read, or by whom; only one is counted, as all of them.
   void join(const Access& first, std::vector<Piece>& pieces) {
     std::sort(pieces.begin(), pieces.end(),
               [](const Piece& a, const Piece& b) { return a.at < b.at; });
@@ -558,7 +608,9 @@ class Stretch {
         const std::int64_t chunk = begin->at - ((begin->at - *phase) % width + width) % width;
         const auto end = std::find_if(begin, pieces.end(),
                                       [&](const Piece& its) { return its.at >= chunk + width; });
-        if (is_one(begin, end, chunk, width)) count_as_one(begin, end, chunk, width);
+        if (is_one(begin, end, chunk, width) && keeps_address(first.at, begin, end)) {
+          count_as_one(begin, end, chunk, width);
+        }
         begin = end;
       }
       std::erase_if(pieces, [](const Piece& its) { return its.bytes == 0; });
@@ -578,37 +630,70 @@ class Stretch {
     return std::nullopt;
   }
 
+  // Whether all who come to the second have come by the first.
+  static bool is_behind(const Piece& first, const Piece& second) {
+    return second.way.size() >= first.way.size() &&
+           std::equal(first.way.begin(), first.way.end(), second.way.begin());
+  }
+
   bool is_one(std::vector<Piece>::iterator begin, std::vector<Piece>::iterator end,
               std::int64_t chunk, std::int64_t width) const {
     std::int64_t next = chunk, all = 0;
-    bool are_of_one_type = true;
+    bool are_of_one_type = true, are_parted = false, are_of_one = true, are_wide = false;
     // Of halves of a word only those that are stored.
     const bool are_halves = width == 4;
     if (are_halves && is_load(*begin->place)) return false;
     for (auto its = begin; its != end; ++its) {
-      if (its->bytes < (are_halves ? 2 : 4) || its->size > 4 || its->at < next ||
-          its->origin != begin->origin) {
-        return false;
+      if (its->bytes < (are_halves ? 2 : 4) || its->at < next) return false;
+      are_wide |= its->size > 4;
+      if (its->origin != begin->origin) {
+        if (!its->is_inside || !begin->is_inside) return false;
+        are_of_one = false;
       }
       next = its->at + its->bytes;
       all += its->bytes;
       are_of_one_type &= its->size == begin->size;
+      are_parted |= its->way != begin->way;
     }
     if (end - begin < 2 || next > chunk + width) return false;
-    if (all == width) return !are_of_one_type;
+    if ((!are_of_one || are_wide) && !are_parted) return false;
+    const auto first = std::min_element(
+        begin, end, [](const Piece& a, const Piece& b) { return a.place < b.place; });
+    if (!std::all_of(begin, end, [&](const Piece& its) { return is_behind(*first, its); })) {
+      return false;
+    }
+    if (all == width) return are_parted || !are_of_one_type;
     return is_shared_ && is_load(*begin->place) && width == kWidest && all == 12 &&
            begin->size == 4 && are_of_one_type;
   }
 
-  void count_as_one(std::vector<Piece>::iterator begin, std::vector<Piece>::iterator end,
-                    std::int64_t chunk, std::int64_t width) {
+  static std::pair<const Instruction*, const Instruction*> places_of(
+      std::vector<Piece>::iterator begin, std::vector<Piece>::iterator end) {
     const auto [first, last] = std::minmax_element(
         begin, end, [](const Piece& a, const Piece& b) { return a.place < b.place; });
-    const auto counted = is_load(*begin->place) ? first : last;
+    return {first->place, last->place};
+  }
+  // Whether nothing that the address is made of changes between the first of them and the last.
+  static bool keeps_address(const Registers::Sum& address, std::vector<Piece>::iterator begin,
+                            std::vector<Piece>::iterator end) {
+    const auto [first, last] = places_of(begin, end);
+    return std::all_of(first, last, [&](const Instruction& one) {
+      bool keeps = true;
+      if (writes_no_register(one.opcode) || one.operands.empty()) return keeps;
+      each_register(one.operands[0],
+                    [&](std::int32_t index) { keeps = keeps && !address.has(index); });
+      return keeps;
+    });
+  }
+
+  void count_as_one(std::vector<Piece>::iterator begin, std::vector<Piece>::iterator end,
+                    std::int64_t chunk, std::int64_t width) {
+    const auto [first, last] = places_of(begin, end);
+    const Instruction* const counted = is_load(*begin->place) ? first : last;
     for (auto its = begin; its != end; ++its) {
       std::vector<Instruction>& made = rewritten_[its->place];
       if (made.empty()) made.push_back(*its->place);
-      if (its == counted) {
+      if (its->place == counted) {
         made.front().joined_bytes = static_cast<std::uint8_t>(width);
         made.front().joined_before = static_cast<std::uint8_t>(its->at - chunk);
       } else {
@@ -684,14 +769,18 @@ class Stretch {
   Rewritten& rewritten_;
   bool is_shared_;
   std::vector<Access> all_;
+  Way way_ = {};
+  std::map<std::int32_t, Way> arms_ = {};  // of places that jumps lead to
+  int ways_ = 0;
 };
 
-// Nothing is moved past these.
-bool is_fixed(const Instruction& one) {
+// Nothing of that memory is moved past these.
+bool is_fixed(const Instruction& one, std::string_view space) {
   static const auto& all = *new std::set<std::string_view>{
       "atom", "red", "bar",  "barrier", "call",     "membar", "fence",    "bra",
       "brx",  "ret", "exit", "cp",      "mbarrier", "wmma",   "ldmatrix", "stmatrix"};
-  return all.contains(one.opcode);
+  const bool is_atomic = one.opcode == "atom" || one.opcode == "red";
+  return all.contains(one.opcode) && !(is_atomic && space == "shared" && one.has("global"));
 }
 // Whether it may read, or write, that memory: what names none may be of any.
 bool may_be(const Instruction& one, std::string_view space) {
@@ -699,6 +788,33 @@ bool may_be(const Instruction& one, std::string_view space) {
     if (one.has(other)) return other == space;
   }
   return true;
+}
+
+std::int32_t target(const ptx::Function& function, const Instruction& jump) {
+  const Operand& to = jump.operands[0];
+  return to.kind == Operand::Kind::label ? function.labels[static_cast<std::size_t>(to.index)] : -1;
+}
+
+// Places to which one jump forward leads, and nobody comes from above.
+std::set<std::int32_t> arms_of(const ptx::Function& function) {
+  std::map<std::int32_t, int> comers;
+  for (const auto& [name, labels] : function.targets) {
+    for (const std::int32_t label : labels)
+      ++comers[function.labels[static_cast<std::size_t>(label)]];
+  }
+  std::set<std::int32_t> arms;
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(function.body.size()); ++i) {
+    const Instruction& one = function.body[static_cast<std::size_t>(i)];
+    const bool leaves =
+        one.opcode == "bra" || one.opcode == "brx" || one.opcode == "ret" || one.opcode == "exit";
+    if (!leaves || one.guard >= 0) ++comers[i + 1];
+    if (one.opcode != "bra") continue;
+    const std::int32_t to = target(function, one);
+    ++comers[to];
+    if (to > i + 1) arms.insert(to);
+  }
+  std::erase_if(arms, [&](std::int32_t place) { return comers[place] != 1; });
+  return arms;
 }
 
 // Divisions and roots that are a call in machine code.
@@ -734,7 +850,7 @@ struct Choices {
                      [](const Jump& a, const Jump& b) { return a.to - a.from < b.to - b.from; });
     const auto is_passed = [&](std::int32_t place) {
       const Instruction& one = function.body[static_cast<std::size_t>(place)];
-      return (jumps.contains(place) || !is_fixed(one)) &&
+      return (jumps.contains(place) || !is_fixed(one, "shared")) &&
              (ends.contains(place) || !labels.contains(place)) && one.opcode != "shfl" &&
              !may_be_call(one) && !((is_load(one) || one.opcode == "st") && may_be(one, "shared"));
     };
@@ -748,6 +864,117 @@ struct Choices {
   }
 };
 
+// selp d, a, b, p: what only this reads is loaded into d where it is chosen, if the other is there already and nobody needs
+// it any more.
+class ChosenLoads {
+ public:
+  ChosenLoads(const ptx::Function& function, const Registers& registers, Rewritten& rewritten)
+      : function_(function), registers_(registers), rewritten_(rewritten) {}
+
+  void rewrite(const std::set<std::int32_t>& labels) {
+    std::int32_t begin = 0;
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(function_.body.size()); ++i) {
+      if (labels.contains(i)) begin = i;
+      const Instruction& one = at(i);
+      if (one.opcode == "bra" || one.opcode == "brx") begin = i + 1;
+      if (one.opcode == "selp" && !rewritten_.contains(&one)) rewrite(begin, i);
+    }
+  }
+
+ private:
+  const Instruction& at(std::int32_t place) const {
+    return function_.body[static_cast<std::size_t>(place)];
+  }
+  static bool writes(const Instruction& one, std::int32_t index) {
+    bool found = false;
+    if (writes_no_register(one.opcode) || one.operands.empty()) return found;
+    each_register(one.operands[0], [&](std::int32_t its) { found |= its == index; });
+    return found;
+  }
+  static bool reads(const Instruction& one, std::int32_t index) {
+    bool found = one.guard == index;
+    const bool is_first = writes_no_register(one.opcode);
+    for (std::size_t k = 0; k < one.operands.size(); ++k) {
+      const bool is_result = k == 0 && !is_first && one.operands[0].kind != Operand::Kind::address;
+      if (is_result) continue;
+      each_register(one.operands[k], [&](std::int32_t its) { found |= its == index; });
+    }
+    return found;
+  }
+  // The last place before `place` that sets the register; less than `begin`: none.
+  std::int32_t set_before(std::int32_t begin, std::int32_t place, std::int32_t index) const {
+    std::int32_t i = place - 1;
+    while (i >= begin && !writes(at(i), index)) --i;
+    return i;
+  }
+
+  void rewrite(std::int32_t begin, std::int32_t place) {
+    const Instruction& one = at(place);
+    if (one.guard >= 0 || one.operands.size() != 4 || ptx::bytes_of(one.type()) != 4 ||
+        std::any_of(one.operands.begin(), one.operands.end(), [](const Operand& its) {
+          return its.kind != Operand::Kind::reg || its.negated;
+        })) {
+      return;
+    }
+    std::size_t later = 1;
+    std::int32_t from = set_before(begin, place, one.operands[1].index);
+    const std::int32_t other_from = set_before(begin, place, one.operands[2].index);
+    if (other_from > from) later = 2;
+    // What the choice itself needs is there in any case.
+    if (const std::int32_t last = std::max(from, other_from);
+        last >= begin && is_load(at(last)) && registers_.reads(one.operands[later].index) > 1) {
+      later = 3 - later;
+    }
+    from = later == 1 ? from : other_from;
+    const std::int32_t index = one.operands[later].index, other = one.operands[3 - later].index;
+    if (index == other || from < begin || !can_wait(from, place, index) ||
+        !is_free_behind(begin, place, other)) {
+      return;
+    }
+    Instruction move = one, load = at(from);
+    move.opcode = "mov";
+    move.operands = {one.operands[0], one.operands[3 - later]};
+    load.operands[0] = one.operands[0];
+    load.guard = one.operands[3].index;
+    load.guard_negated = later == 2;
+    rewritten_[&at(from)] = {};
+    rewritten_[&one] = {std::move(move), std::move(load)};
+  }
+
+  bool can_wait(std::int32_t from, std::int32_t place, std::int32_t index) const {
+    const Instruction& load = at(from);
+    if (!is_load(load) || rewritten_.contains(&load) || values(load) != 1 ||
+        ptx::bytes_of(load.type()) != 4 || registers_.reads(index) != 1 ||
+        !(is_mergeable(load, "global") || is_mergeable(load, "shared"))) {
+      return false;
+    }
+    for (std::int32_t i = from + 1; i < place; ++i) {
+      bool keeps_address = true;
+      each_register(address_of(load),
+                    [&](std::int32_t its) { keeps_address &= !writes(at(i), its); });
+      if (!keeps_address || at(i).opcode == "st" || is_fixed(at(i), "global")) return false;
+    }
+    return true;
+  }
+  bool is_free_behind(std::int32_t begin, std::int32_t place, std::int32_t index) const {
+    const std::vector<const Instruction*>& all = registers_.definitions(index);
+    if (all.size() == 1 && !is_load(*all.front()) && all.front()->opcode != "selp") return false;
+    int before = 0;
+    for (std::int32_t i = begin; i <= place; ++i) before += reads(at(i), index) ? 1 : 0;
+    if (all.size() == 1) return before == registers_.reads(index);
+    for (auto i = static_cast<std::size_t>(place) + 1; i < function_.body.size(); ++i) {
+      const Instruction& one = function_.body[i];
+      if (reads(one, index)) return false;
+      if (writes(one, index) || one.opcode == "bra" || one.opcode == "brx") break;
+    }
+    return !all.empty();
+  }
+
+  const ptx::Function& function_;
+  const Registers& registers_;
+  Rewritten& rewritten_;
+};
+
 }  // namespace
 
 Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& function,
@@ -755,6 +982,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
   Rewritten rewritten;
   Registers registers(module, function, places);
   narrow(registers, function, rewritten);
+  halve_addresses_of_code(registers, function, rewritten);
   const std::set<std::int32_t> labels(function.labels.begin(), function.labels.end());
   Products products(registers, rewritten);
   for (std::size_t i = 0; i < function.body.size(); ++i) {
@@ -764,6 +992,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
     if (one.opcode == "bra" || one.opcode == "brx" || one.opcode == "call") products.end();
   }
   const Choices choices(function, labels);
+  const std::set<std::int32_t> arms = arms_of(function);
   for (const std::string_view space : {"shared", "global"}) {
     Stretch loads(registers, rewritten, space), stores(registers, rewritten, space);
     Repeats repeats(registers, rewritten);
@@ -771,12 +1000,22 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
       const Instruction& one = function.body[i];
       const auto place = static_cast<std::int32_t>(i);
       const bool is_label = labels.contains(place);
-      const bool is_end = is_label || is_fixed(one);
+      const bool is_end = is_label || is_fixed(one, space);
       const bool is_passed = space == "shared" && (!is_label || choices.ends.contains(place)) &&
-                             (!is_fixed(one) || choices.jumps.contains(place));
+                             (!is_fixed(one, space) || choices.jumps.contains(place));
       const bool is_store = one.opcode == "st" && may_be(one, space);
-      if ((is_end && !is_passed) || is_store) loads.end();
       const bool goes_on = !is_label && one.opcode == "bra" && one.guard >= 0;
+      const auto is_arm = [&](std::int32_t its) { return arms.contains(its) && loads.is_arm(its); };
+      const bool begins_arm = is_arm(place);
+      if (begins_arm) loads.go_to_arm(place);
+      const bool parts = space == "shared" && !is_passed && (!is_label || begins_arm) &&
+                         one.opcode == "bra" && target(function, one) > place &&
+                         (one.guard >= 0 || is_arm(place + 1));
+      if (parts) {
+        loads.part(target(function, one));
+      } else if (is_store || (!is_passed && ((is_label && !begins_arm) || is_fixed(one, space)))) {
+        loads.end();
+      }
       if ((is_end && !is_passed && !goes_on) || is_store) repeats.end();
       if (is_load(one) && is_mergeable(one, space) && !rewritten.contains(&one)) repeats.add(one);
       repeats.write(one);
@@ -790,6 +1029,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
     loads.end();
     stores.end();
   }
+  ChosenLoads(function, registers, rewritten).rewrite(labels);
   return rewritten;
 }
 

@@ -521,15 +521,22 @@ void Watch::count(const WarpAccess& access) {
   if (!access.is_counted()) return;
   Counters& c = at(access.step->site);
   const bool is_load = access.kind == WarpAccess::Kind::load;
+  using machine::Traffic;
+  const Traffic how = access.step->traffic;
+  const bool is_of_half = how == Traffic::half_of_word || how == Traffic::half_compared;
   switch (access.space) {
     case WarpAccess::Space::global: {
-      if (access.kind == WarpAccess::Kind::atomic) {
-        c.global_atomic_requests += 1;
-        return;
+      const bool is_atomic = access.kind == WarpAccess::Kind::atomic;
+      if (is_atomic) {
+        // As if no other warp came between.
+        const int rounds = how == Traffic::half_of_word ? memory::most_of_a_word(access.lanes) : 1;
+        c.global_atomic_requests += static_cast<std::uint64_t>(rounds);
+        if (!is_of_half) return;
       }
       const auto sectors = static_cast<std::uint64_t>(access.sectors());
-      (is_load ? c.global_load_requests : c.global_store_requests) += 1;
-      (is_load ? c.global_load_sectors : c.global_store_sectors) += sectors;
+      const bool loads = is_load || is_atomic;
+      (loads ? c.global_load_requests : c.global_store_requests) += 1;
+      (loads ? c.global_load_sectors : c.global_store_sectors) += sectors;
       return;
     }
     case WarpAccess::Space::shared:
@@ -539,11 +546,10 @@ void Watch::count(const WarpAccess& access) {
         return;
       }
       if (access.kind == WarpAccess::Kind::atomic) {
-        using machine::Traffic;
-        const Traffic how = access.step->traffic;
         if (how == Traffic::swapped) return count_swaps(access.lanes, c);
-        if (how == Traffic::half_of_word) return count_load(access.wavefronts(), c);
-        c.shared_atomic_requests += 1;
+        if (is_of_half) return count_load(access.wavefronts(), c);
+        // Nsight Compute counts none by an address that may lie anywhere.
+        c.shared_atomic_requests += access.step->window != machine::Window::generic ? 1 : 0;
         return;
       }
       const memory::Wavefronts its = access.wavefronts();

@@ -708,15 +708,28 @@ void build_atomic_of_vectors(Decoder& decoder, const ptx::Instruction& one, Exec
   decoder.finish();
 }
 
-// What ptxas makes a loop with a compare-and-swap, in shared memory. Of 16 bits the loop has no further load, and Nsight
-// Compute counts no swap by an address that may lie anywhere, as that of CUDA's atomicAdd(__half*).
+// What ptxas makes a loop with a compare-and-swap: of wide numbers and floats in shared memory, and of 16 bits anywhere,
+// but then the loop has no further load.
 Traffic traffic_of_atomic(const ptx::Instruction& one, Window window) {
-  if (one.has("exch") || one.has("cas")) return Traffic::usual;
   const int bytes = bytes_of(one.type());
-  if (bytes == 2) return window == Window::generic ? Traffic::half_of_word : Traffic::usual;
+  if (bytes == 2 && is_of_shared(window)) return Traffic::usual;
+  if (bytes == 2) return one.has("cas") ? Traffic::half_compared : Traffic::half_of_word;
+  if (one.has("exch") || one.has("cas")) return Traffic::usual;
   const bool is_float = ptx::name_of(one.type()).find('f') != std::string_view::npos;
   return bytes == 8 || (bytes == 4 && is_float) ? Traffic::swapped : Traffic::usual;
 }
+
+}  // namespace
+
+int loaded_by_atomic(const ptx::Instruction& one) {
+  const bool is_shared = one.has("shared") || one.has("shared::cta");
+  if (is_shared == one.has("global")) return 0;
+  const Traffic how = traffic_of_atomic(one, is_shared ? Window::shared : Window::global);
+  if (how == Traffic::swapped) return is_shared ? bytes_of(one.type()) : 0;
+  return how == Traffic::half_of_word || how == Traffic::half_compared ? 4 : 0;
+}
+
+namespace {
 
 // atom.op.type d, [a], b[, c]; and red, which keeps nothing.
 void build_atomic(Decoder& decoder, const ptx::Instruction& written, Execute run) {

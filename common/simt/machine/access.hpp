@@ -45,6 +45,9 @@ inline bool is_of_shared(Window window) {
   return window == Window::shared || window == Window::cluster;
 }
 
+/// Of an atomic that names its memory the bytes that ptxas has a lane load first; 0: none.
+int loaded_by_atomic(const ptx::Instruction& one);
+
 /// What a lane may read from this generic address on, to the end of the piece of memory that holds it.
 [[gnu::visibility("default")]] std::span<const std::byte> readable(Warp& warp, int lane,
                                                                    std::uint64_t address);

@@ -41,8 +41,8 @@ enum class Window : std::uint8_t {
 };
 
 /// How an access counts: as its space has it, as one that reaches other blocks (st.async), not (of an mbarrier, or joined
-/// with another), as a copy past the first cache (memory::Copy), or in shared memory as rounds of a load and a
-/// compare-and-swap (memory::swapped), or as a load of the words that it changes a half of.
+/// with another), as a copy past the first cache (memory::Copy), in shared memory as rounds of a load and a
+/// compare-and-swap (memory::swapped), or, of half a word, as a load of that and rounds of a compare-and-swap, or one.
 enum class Traffic : std::uint8_t {
   usual,
   sent,
@@ -51,7 +51,8 @@ enum class Traffic : std::uint8_t {
   past_cache_in_part,
   past_cache_or_zeros,
   swapped,
-  half_of_word
+  half_of_word,
+  half_compared
 };
 
 /// How a step passes on what nobody has written (undefined.hpp).

@@ -202,6 +202,20 @@ int distinct(const WarpAddresses& access) {
              : different(access, 0);
 }
 
+int most_of_a_word(const WarpAddresses& access) {
+  int most = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    int count = 0;
+    for (int other = 0; other < kLanes; ++other) {
+      const bool is_beside = access.address[static_cast<std::size_t>(other)] / 4 ==
+                             access.address[static_cast<std::size_t>(lane)] / 4;
+      count += has(access.mask, lane) && has(access.mask, other) && is_beside ? 1 : 0;
+    }
+    most = std::max(most, count);
+  }
+  return most;
+}
+
 // Up to 4 bytes wide all lanes share a pass, 8 bytes half of them, 16 bytes a quarter; of loads whose neighbours agree
 // twice as many do. A pass without an active lane costs nothing. Measured on an H200.
 Wavefronts wavefronts(const WarpAddresses& access, bool is_load) {

@@ -22,6 +22,8 @@ int sectors(const WarpAddresses& access);
 int local_sectors(const WarpAddresses& access);
 /// Different addresses: requests of constant memory.
 int distinct(const WarpAddresses& access);
+/// The most lanes that access parts of one word of 4 bytes.
+int most_of_a_word(const WarpAddresses& access);
 /// Passes through the 32 banks of shared memory, the fewest for as many lanes of this width, and what a GPU calls conflicts.
 struct Wavefronts {
   int taken = 0;

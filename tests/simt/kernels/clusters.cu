@@ -795,6 +795,7 @@ const std::vector<Counted>& counted() {
       {"spread load", run_counted<spread_load<Spread::shifted>, 4>, 8, 40, 0},
       {"spread store", run_counted<spread_store<Spread::two_others>, 4>, 8, 32, 0},
       {"atomic", run_counted<counted_atomic<Whose::others>>, 4, 0, 0},
+      {"atomic", run_counted<counted_atomic<Whose::own_mapped>>, 0, 0, 0},
       {"atomic", run_counted<counted_atomic<Whose::own>>, 0, 0, 4},
   };
   return all;

@@ -7,8 +7,10 @@
 #include <string>
 
 #include "common/simt/command/commands.hpp"
+#include "common/simt/machine/access.hpp"
 #include "common/simt/machine/code.hpp"
 #include "common/simt/machine/merge.hpp"
+#include "common/simt/machine/tensor.hpp"
 #include "common/simt/machine/unroll.hpp"
 #include "common/simt/ptx/parse.hpp"
 
@@ -47,14 +49,20 @@ void show(const simt::ptx::Module& module, const simt::ptx::Function& function) 
   const simt::machine::Rewritten rewritten =
       simt::machine::rewrite_as_ptxas(module, function, simt::ptx::shared_places(module, function));
   std::map<std::string, int> widths;
+  const auto add = [&](const std::string& where, bool loads, int bytes) {
+    ++widths[where + (loads ? " loads of " : " stores of ") + std::to_string(bytes) + " bytes"];
+  };
   const auto count = [&](const simt::ptx::Instruction& one) {
-    if (one.opcode != "ld" && one.opcode != "st") return;
     const char* const where = one.has("global") ? "global" : one.has("shared") ? "shared" : nullptr;
     if (where == nullptr || !one.is_counted) return;
+    for (const int bytes : simt::machine::widths_of_matrix(one)) add(where, one.has("load"), bytes);
+    if (one.opcode == "atom" || one.opcode == "red") {
+      const int bytes = simt::machine::loaded_by_atomic(one);
+      if (bytes != 0) add(where, true, bytes);
+    }
+    if (one.opcode != "ld" && one.opcode != "st") return;
     const int own = simt::ptx::bytes_of(one.type()) * (one.has("v4") ? 4 : one.has("v2") ? 2 : 1);
-    const int bytes = one.joined_bytes != 0 ? one.joined_bytes : own;
-    ++widths[std::string(where) + (one.opcode == "ld" ? " loads of " : " stores of ") +
-             std::to_string(bytes) + " bytes"];
+    add(where, one.opcode == "ld", one.joined_bytes != 0 ? one.joined_bytes : own);
   };
   for (const simt::ptx::Instruction& one : function.body) {
     const auto found = rewritten.find(&one);

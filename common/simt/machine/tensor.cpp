@@ -166,18 +166,19 @@ Chosen::Chosen(Element element, int depth, unsigned selector, const U32* words) 
   }
 }
 
-Shape shape_of(const Decoder& decoder, const ptx::Instruction& one) {
+namespace {
+
+std::optional<Shape> shape_named(const ptx::Instruction& one) {
   for (const std::string_view word : one.modifiers) {
     const std::size_t n = word.find('n'), k = word.find('k');
     if (word.size() < 6 || word[0] != 'm' || n == word.npos || k == word.npos) continue;
     const auto number = [&](std::size_t from, std::size_t to) {
       return std::stoi(std::string(word.substr(from, to - from)));
     };
-    return {number(1, n), number(n + 1, k), number(k + 1, word.size())};
+    return Shape{number(1, n), number(n + 1, k), number(k + 1, word.size())};
   }
-  decoder.refuse("no shape");
+  return std::nullopt;
 }
-namespace {
 
 constexpr std::pair<std::string_view, Element> kElements[] = {
     {"f16", Element::f16},   {"bf16", Element::bf16}, {"tf32", Element::tf32},
@@ -187,6 +188,12 @@ constexpr std::pair<std::string_view, Element> kElements[] = {
     {"s32", Element::s32}};
 
 }  // namespace
+
+Shape shape_of(const Decoder& decoder, const ptx::Instruction& one) {
+  const std::optional<Shape> shape = shape_named(one);
+  if (!shape) decoder.refuse("no shape");
+  return *shape;
+}
 
 std::vector<Element> elements_of(const ptx::Instruction& one) {
   std::vector<Element> all;
@@ -766,24 +773,33 @@ struct DividedBy {
   U32 operator()(U32 value) const { return value / divisor; }
 };
 
+// What wmma.load and wmma.store move.
+struct Moved {
+  Fragment its;
+  int in_word = 1;  // of less than a byte a lane has a word of neighbours: as one element
+};
+Moved moved_by(const ptx::Instruction& one, Shape shape) {
+  Element element = elements_of(one).at(0);
+  const int in_word = bits_of(element) < 8 ? 32 / bits_of(element) : 1;
+  if (in_word != 1) {
+    element = Element::s32;
+    shape.k /= in_word;
+  }
+  return {one.has("a")   ? Fragment{Role::a, element, shape.m, shape.k}
+          : one.has("b") ? Fragment{Role::b, element, shape.k, shape.n}
+                         : Fragment{Role::accumulator, element, shape.m, shape.n},
+          in_word};
+}
+
 // wmma.load.a.sync.aligned.layout.shape[.space].type r, [p]{, stride}; wmma.store.d ... [p], r{, stride}
 template <bool loads>
 void build_move_matrix(Decoder& decoder, const ptx::Instruction& one) {
   if (one.operands.size() != 2 && one.operands.size() != 3) {
     decoder.refuse("another number of operands than known here");
   }
-  Shape shape = shape_of(decoder, one);
-  Element element = elements_of(one).at(0);
-  // Of less than a byte a lane has a word of neighbours: as one element.
-  const int in_word = bits_of(element) < 8 ? 32 / bits_of(element) : 1;
-  if (in_word != 1) {
-    element = Element::s32;
-    shape.k /= in_word;
-  }
+  const auto [its, in_word] = moved_by(one, shape_of(decoder, one));
+  const Element element = its.element;
   const bool is_row_major = one.has("row");
-  const Fragment its = one.has("a")   ? Fragment{Role::a, element, shape.m, shape.k}
-                       : one.has("b") ? Fragment{Role::b, element, shape.k, shape.n}
-                                      : Fragment{Role::accumulator, element, shape.m, shape.n};
   const Operand& place = one.operands[loads ? 1 : 0];
   const Operand& values = one.operands[loads ? 0 : 1];
   const int usual = is_row_major ? its.columns : its.rows;
@@ -810,6 +826,24 @@ void build_move_matrix(Decoder& decoder, const ptx::Instruction& one) {
       Stored{its.role, element, byte(its.rows), byte(its.columns), is_row_major, {}});
   if (loads) give(decoder, values, its, registers);
 }
+
+}  // namespace
+
+std::vector<int> widths_of_matrix(const ptx::Instruction& one) {
+  const std::optional<Shape> shape = shape_named(one);
+  if (one.opcode != "wmma" || !(one.has("load") || one.has("store")) || !shape) return {};
+  const Fragment its = moved_by(one, *shape).its;
+  const bool is_shared = one.has("shared") || one.has("shared::cta");
+  const bool is_by_rows = is_shared && bits_of(its.element) == 16 && its.role != Role::accumulator;
+  std::vector<int> widths;
+  if (is_by_rows) return widths;
+  for (const Request& request : requests_of(its, one.has("row"), is_shared)) {
+    widths.push_back(request.count * bits_of(its.element) / 8);
+  }
+  return widths;
+}
+
+namespace {
 
 // ldmatrix, stmatrix: 1, 2 or 4 matrices of 8 x 8 halves. Of each, a lane names a row, and holds two elements.
 using Rows = std::array<std::array<std::uint16_t, 8>, kLanes>;

@@ -104,6 +104,8 @@ struct Shape {
   int m = 0, n = 0, k = 0;
 };
 Shape shape_of(const Decoder& decoder, const ptx::Instruction& one);
+/// Of wmma.load and wmma.store the bytes of each access of a lane, but for rows that ptxas fetches by ldmatrix.
+std::vector<int> widths_of_matrix(const ptx::Instruction& one);
 /// The elements that an instruction names, in order.
 std::vector<Element> elements_of(const ptx::Instruction& one);
 

@@ -81,5 +81,8 @@ void images();
 void loop_exits();
 void shared_sums();
 void calls_by_address();
+void loads_behind_jumps();
+void searches_and_tables();
+void science_and_networks();
 
 }  // namespace fidelity

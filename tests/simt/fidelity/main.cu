@@ -22,4 +22,7 @@ int main() {
   fidelity::loop_exits();
   fidelity::shared_sums();
   fidelity::calls_by_address();
+  fidelity::loads_behind_jumps();
+  fidelity::searches_and_tables();
+  fidelity::science_and_networks();
 }

@@ -407,9 +407,12 @@ class Launched final : public waiting::Begun {
   bool may_go_on(bool is_last_time) const override {
     return polled_.has_changed() || (is_last_time && changes_polled_);
   }
+  bool goes_round() const override {
+    return blocks->any_counts() && !polled_.has_changed(polled_.own);
+  }
   bool go_on() override {
     operation.goes_on();
-    stuck = blocks->go_on();
+    stuck = blocks->go_on(goes_round());
     if (waits_for_others()) return false;
     end(nullptr);
     return true;
@@ -455,7 +458,7 @@ bool Launched::waits_for_others() {
   for (bool was_full = false;; was_full = polled_.is_full) {
     polled_ = {.of_device = of_device};
     watch->note_polled(&polled_);
-    stuck = blocks->go_on();
+    stuck = blocks->go_on(true);
     watch->note_polled(nullptr);
     if (stuck.empty() || (polled_.is_full && was_full)) return false;
     changes_polled_ = polled_.renew_own();

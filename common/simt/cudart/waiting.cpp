@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <list>
@@ -127,33 +128,44 @@ bool advance(Kept& one) {
   return true;
 }
 
-// Whether any has gone on; `is_last_time`: to its end.
-bool advance_any(bool is_last_time = false) {
+// How far those that are kept have come: some may have gone round once more and be where they were.
+enum class Progress : std::uint8_t { none, round, real };
+
+// `is_last_time`: only what comes to its end counts.
+Progress advance_any(bool is_last_time = false) {
   State& s = state();
-  if (s.is_doing) return false;
-  bool any = false;
+  Progress all = Progress::none;
+  if (s.is_doing) return all;
   for (auto at = s.all.begin(); at != s.all.end() && spoilt() == cudaSuccess;) {
     bool is_over = false;
     if (can_advance(at, is_last_time)) {
+      const bool goes_round = at->launch != nullptr && at->launch->goes_round();
       s.is_doing = true;
       s.doing = at;
       s.behind = std::next(at);
       is_over = advance(*at);
       s.is_doing = false;
-      any |= is_over || !is_last_time;
+      const Progress its = is_over        ? Progress::real
+                           : is_last_time ? Progress::none
+                           : goes_round   ? Progress::round
+                                          : Progress::real;
+      all = std::max(all, its);
     }
     at = is_over ? s.all.erase(at) : std::next(at);
   }
   // The context is lost, and what it was to do.
   if (spoilt() != cudaSuccess) s.all.clear();
-  return any;
+  return all;
 }
 
-// Nobody writes any more. The kernel that waits for that is at its end, and the device with it, unless one goes on even so.
+// Nobody writes any more. The kernel that waits for that is at its end, and the device with it, unless one goes on even so;
+// or all only go round.
 // There is none where the device is lost already.
-void give_up() {
+void give_up(bool go_round) {
   State& s = state();
-  if (advance_any() || advance_any(true)) return;
+  if (!go_round && (advance_any() != Progress::none || advance_any(true) != Progress::none)) {
+    return;
+  }
   const bool bars_others = std::any_of(s.all.begin(), s.all.end(),
                                        [](const Kept& one) { return one.has_room != nullptr; });
   const auto first = std::find_if(s.all.begin(), s.all.end(),
@@ -165,6 +177,20 @@ void give_up() {
   }
   s.all.clear();
 }
+
+// Kernels that count their attempts in the same word wake one another.
+class Rounds {
+ public:
+  bool are_too_many(Progress its) {
+    if (its == Progress::real) count_ = 0;
+    if (its == Progress::round) ++count_;
+    return count_ >= kMost;
+  }
+
+ private:
+  static constexpr int kMost = 8;
+  int count_ = 0;
+};
 
 // As long as something is kept.
 void watch() {
@@ -178,7 +204,7 @@ void watch() {
     std::this_thread::sleep_for(pause);
     const std::unique_lock lock(turn(), std::try_to_lock);
     if (!lock.owns_lock()) continue;
-    if (advance_any()) pause = kLeast;
+    if (advance_any() == Progress::real) pause = kLeast;
     if (!state().all.empty()) continue;
     state().threads.erase(static_cast<pid_t>(syscall(SYS_gettid)));
     state().is_watched = false;
@@ -210,10 +236,13 @@ void finish_those(Waits is_waiting) {
   if (s.is_doing || !is_waiting()) return;
   const auto own = static_cast<pid_t>(syscall(SYS_gettid));
   s.threads.insert(own);
+  Rounds rounds;
   for (int pauses = 0; is_waiting();) {
-    if (advance_any()) continue;
+    const Progress its = advance_any();
+    const bool in_vain = rounds.are_too_many(its);
+    if (its != Progress::none && !in_vain) continue;
     if (nobody_can_write()) {
-      give_up();  // what was written before that is seen now
+      give_up(in_vain);  // what was written before that is seen now
       continue;
     }
     turn().let_others();
@@ -283,7 +312,7 @@ Ticket last_on(int stream) {
 
 void advance() {
   static int times = 0;
-  times = advance_any() || state().all.empty() ? 0 : times + 1;
+  times = advance_any() == Progress::real || state().all.empty() ? 0 : times + 1;
   note_wait_in_vain(times);
 }
 
@@ -299,8 +328,10 @@ void finish_all() {
 
 void end() {
   State& s = state();
-  while (!s.is_doing && !s.all.empty()) {
-    if (!advance_any()) give_up();
+  for (Rounds rounds; !s.is_doing && !s.all.empty();) {
+    const Progress its = advance_any();
+    const bool in_vain = rounds.are_too_many(its);
+    if (its == Progress::none || in_vain) give_up(in_vain);
   }
 }
 

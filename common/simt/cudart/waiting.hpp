@@ -27,6 +27,8 @@ class Begun {
   /// A word that it polls is another than it was. `is_last_time`: nobody writes any more; whether it may have missed one,
   /// since it changes such words itself.
   virtual bool may_go_on(bool is_last_time) const = 0;
+  /// It counts its attempts, and only words that it changes itself are others than they were: others count there, too.
+  virtual bool goes_round() const = 0;
   /// True if it has come to its end.
   virtual bool go_on() = 0;
   /// Nobody will write what it waits for: that is told. `bars_others`: a launch has found no room beside it.

@@ -387,9 +387,10 @@ void Watch::beside_parents(const WarpAccess& access) {
   });
 }
 
-bool Polled::has_changed() const {
-  return std::any_of(words.begin(), words.end(),
-                     [](const auto& one) { return word_at(one.first) != one.second; });
+bool Polled::has_changed(const std::unordered_set<std::uint64_t>& but) const {
+  return std::any_of(words.begin(), words.end(), [&](const auto& one) {
+    return !but.contains(one.first) && word_at(one.first) != one.second;
+  });
 }
 
 bool Polled::renew_own() {

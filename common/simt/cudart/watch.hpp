@@ -38,7 +38,9 @@ struct Polled {
   std::unordered_set<std::uint64_t> own = {};  // that the kernel has changed since it read them
   bool is_full = false;                        // there are more
   bool bars_others = false;                    // who reads them: another launch has no room
-  bool has_changed() const;
+  bool has_changed() const { return has_changed({}); }
+  /// Any but these.
+  bool has_changed(const std::unordered_set<std::uint64_t>& but) const;
   /// Of its own the present values. Whether any is another than before.
   bool renew_own();
 };

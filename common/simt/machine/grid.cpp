@@ -393,7 +393,7 @@ std::list<Cluster>::iterator Run::leave(std::list<Cluster>::iterator cluster) {
   return after;
 }
 
-std::vector<Stuck> Run::go_on() {
+std::vector<Stuck> Run::go_on(bool again) {
   std::uint64_t long_jumps = 0;  // in those rounds
   for (std::uint64_t idle = 0; are_more() || !resident_.empty();) {
     // Those that wait let further ones in: twice as many each time, so that they are not asked in vain too often.
@@ -430,11 +430,13 @@ std::vector<Stuck> Run::go_on() {
         }
       }
     }
-    const std::uint64_t rounds = compute
+    const std::uint64_t rounds = again ? kFewestRounds
+                                 : compute
                                      ? kMostRounds
                                      : std::clamp(kIdleTurns / std::max<std::uint64_t>(warps, 1),
                                                   kFewestRounds, kMostRounds);
-    if (++idle < rounds || (are_long && long_jumps < kLongJumps)) continue;
+    if (++idle < rounds || (!again && are_long && long_jumps < kLongJumps)) continue;
+    any_counts_ = are_long;
     std::vector<Stuck> stuck;
     for (const Cluster& one : resident_) {
       for (const auto& block : one.blocks) add_stuck(*block, stuck);

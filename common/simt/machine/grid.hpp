@@ -295,8 +295,11 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// Returns those that are stuck: what they wait for may come, and then they go on.
-  std::vector<Stuck> go_on();
+  /// Returns those that are stuck: what they wait for may come, and then they go on. `again`: those that count their attempts
+  /// have had their time.
+  std::vector<Stuck> go_on(bool again = false);
+  /// Whether some of those count their attempts, so that nobody knows if they have an end.
+  bool any_counts() const { return any_counts_; }
   /// Blocks that have begun and not ended.
   std::uint64_t resident() const { return resident_.size() * grid_.cluster.count(); }
 
@@ -311,6 +314,7 @@ class Run {
   std::uint64_t count_, most_;
   std::list<Cluster> resident_, free_;
   std::uint64_t next_ = 0, taken_ = 0;
+  bool any_counts_ = false;
 };
 
 /// Runs them as far as they go.

@@ -158,9 +158,8 @@ Progress advance_any(bool is_last_time = false) {
   return all;
 }
 
-// Nobody writes any more. The kernel that waits for that is at its end, and the device with it, unless one goes on even so;
-// or all only go round.
-// There is none where the device is lost already.
+// Nobody writes any more, or all only go round. The kernel that waits is at its end, and the device with it, unless one
+// goes on even so. There is none where the device is lost already.
 void give_up(bool go_round) {
   State& s = state();
   if (!go_round && (advance_any() != Progress::none || advance_any(true) != Progress::none)) {

@@ -107,7 +107,7 @@ Catalogue catalogue(Products products) {
   Catalogue::add(ours.several, "13_network", {fused_lenet_variant()});
   if (ours.takes_split) {
     Catalogue::add(ours.convolutions, "convolve", {convolution(Products::split_tf32)});
-    Catalogue::add(ours.fully_connected, "13_network", {split_fully_connected_variant()});
+    Catalogue::add(ours.fully_connected, "13_network", {convolve::warpgroup_fully_connected()});
   }
   return ours;
 }
@@ -141,8 +141,6 @@ std::vector<Conv2dVariant> fully_connected_variants() {
   all.variants.push_back(across_images(variant(products, "implicit_gemm"), "implicit_gemm_chwn"));
   return all.variants;
 }
-
-Conv2dVariant split_fully_connected_variant() { return convolve::warpgroup_fully_connected(); }
 
 BiasReluVariant bias_relu_variant() {
   BiasReluVariant variant;

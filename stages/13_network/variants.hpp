@@ -9,8 +9,6 @@ namespace halo::network {
 
 /// For fully connected layers, tiled and over lanes, in both layouts.
 std::vector<Conv2dVariant> fully_connected_variants();
-/// The same on tensor cores, in NCHW.
-Conv2dVariant split_fully_connected_variant();
 BiasReluVariant bias_relu_variant();
 /// One for each size of a cluster.
 std::vector<SeveralVariant> on_chip_variants();

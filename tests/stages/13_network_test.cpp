@@ -8,6 +8,7 @@
 #include <set>
 
 #include "common/conv/inputs.hpp"
+#include "common/convolve/warpgroup/warpgroup.hpp"
 #include "common/data/array.hpp"
 #include "common/data/picture.hpp"
 #include "common/gpus/present_gpu.hpp"
@@ -32,7 +33,7 @@ constexpr std::int64_t kAllProducts = std::int64_t{1} << 40;  // judge every out
 
 Conv2dStage fully_connected_stage() {
   Conv2dStage all{"13_network", fully_connected_variants(), {}};
-  all.variants.push_back(split_fully_connected_variant());
+  all.variants.push_back(convolve::warpgroup_fully_connected());
   return all;
 }
 

@@ -559,8 +559,8 @@ class Whole {
       for (const ExerciseColumn& column : columns_) {
         const ExerciseGrade* const exercise =
             row.grade ? exercise_of(*row.grade, column.name) : nullptr;
-        const bool is_empty = !counts || (exercise != nullptr && !was_handed_in(*exercise));
-        cells.push_back({is_empty ? "" : exercise ? number(exercise->points()) : "0"});
+        const bool is_there = counts && exercise != nullptr && was_handed_in(*exercise);
+        cells.push_back({is_there ? number(exercise->points()) : ""});
       }
       cells.push_back({defused(data::printable(row.message, 1000))});
       cells.push_back({row.grade ? row.grade->sandbox : ""});

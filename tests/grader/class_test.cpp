@@ -348,6 +348,7 @@ TEST_CASE("A roster says who is meant, and who handed in nothing") {
   CHECK(rows["4714"]["status"] == "nothing handed in");
   CHECK(rows["4714"]["points"] == "0");
   CHECK(rows["4714"]["most"] == "10");
+  CHECK(rows["4714"]["00_exercise"].empty());  // as of others what they did not hand in
   CHECK(rows["4714"]["name"] == "'=Di Prima");
   CHECK(rows["stranger"]["points"] == "10");
   // An id is a word of the name, not a part of one.

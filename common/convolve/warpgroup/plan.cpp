@@ -257,7 +257,6 @@ WarpgroupPlan plan_warpgroup(const ConvLayer& layer, const gpus::GpuLimits& gpu)
   return best;
 }
 
-// [doc:outputs_as_pixels]
 ConvLayer outputs_as_pixels(const ConvLayer& layer) {
   return ConvLayer({.N = 1,
                     .C = layer.products_per_output(),
@@ -267,7 +266,6 @@ ConvLayer outputs_as_pixels(const ConvLayer& layer) {
                     .R = 1,
                     .S = 1});
 }
-// [/doc:outputs_as_pixels]
 
 WarpgroupPlan plan_fully_connected(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
   WarpgroupPlan plan;

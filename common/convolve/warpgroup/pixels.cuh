@@ -101,23 +101,15 @@ struct RunPixels {
   }
 };
 
-// One by one: a thread copies one pixel, whose cell under each tap may be anywhere, of all channels. A piece is of one tap
-// or of two.
-template <WarpgroupPixelsBy kBy>
-struct SinglePixels {
-  static constexpr int kChannels = channels_of(kBy);
-  static constexpr int kTogether = kWarpgroupChannels / kChannels;
+// A thread's own pixel, and where its window begins.
+struct OwnPixel {
   const float* const input;
   const LayerNumbers& layer;
   const Divisor& map;
   const int thread;
   int image, top, left;
-  int first_channel[kTogether];
-  const float* cell[kTogether];  // of the first channel
-  bool exists[kTogether];
 
-  __device__ SinglePixels(const float* input, const LayerNumbers& layer, const Divisor& map,
-                          int thread)
+  __device__ OwnPixel(const float* input, const LayerNumbers& layer, const Divisor& map, int thread)
       : input(input), layer(layer), map(map), thread(thread) {}
 
   __device__ static int column(const LayerNumbers&, const Divisor&, int, int pixel, int) {
@@ -129,6 +121,19 @@ struct SinglePixels {
     top = in_map / layer.Q * layer.stride_h - layer.padding_h;
     left = in_map % layer.Q * layer.stride_w - layer.padding_w;
   }
+};
+
+// One by one: a thread copies one pixel, whose cell under each tap may be anywhere, of all channels. A piece is of one tap
+// or of two.
+template <WarpgroupPixelsBy kBy>
+struct SinglePixels : OwnPixel {
+  static constexpr int kChannels = channels_of(kBy);
+  static constexpr int kTogether = kWarpgroupChannels / kChannels;
+  int first_channel[kTogether];
+  const float* cell[kTogether];  // of the first channel
+  bool exists[kTogether];
+
+  using OwnPixel::OwnPixel;
   __device__ void find(int own, int c, int r, int s) {
     const int h = top + r, w = left + s;
     first_channel[own] = c;
@@ -161,28 +166,11 @@ struct SinglePixels {
 
 // Where channels are few a piece has 32 products of whichever taps and channels follow each other: a thread copies its
 // pixel's cell of each.
-struct TapPixels {
+struct TapPixels : OwnPixel {
   static constexpr int kChannels = channels_of(WarpgroupPixelsBy::taps);
-  const float* const input;
-  const LayerNumbers& layer;
-  const Divisor& map;
-  const int thread;
-  int image, top, left;
   int first_c, first_r, first_s;  // of the piece
 
-  __device__ TapPixels(const float* input, const LayerNumbers& layer, const Divisor& map,
-                       int thread)
-      : input(input), layer(layer), map(map), thread(thread) {}
-
-  __device__ static int column(const LayerNumbers&, const Divisor&, int, int pixel, int) {
-    return pixel;
-  }
-  __device__ void begin_tile(int tile_pixel) {
-    const int m = tile_pixel + thread, in_map = m % map;
-    image = m / map;
-    top = in_map / layer.Q * layer.stride_h - layer.padding_h;
-    left = in_map % layer.Q * layer.stride_w - layer.padding_w;
-  }
+  using OwnPixel::OwnPixel;
   __device__ void find(int own, int c, int r, int s) {
     if (own == 0) first_c = c, first_r = r, first_s = s;
   }

@@ -507,6 +507,15 @@ void Footprint::add(std::uint64_t address, std::size_t bytes, Touch touch) {
   }
 }
 
+bool Footprint::Page::has(std::size_t first, std::size_t bytes, Touch touch) const {
+  const std::unique_ptr<Bits>& bits = touched[static_cast<std::size_t>(touch)];
+  if (bits == nullptr) return false;
+  std::uint64_t common = 0;
+  for_each_word(first, bytes,
+                [&](std::size_t word, std::uint64_t mask) { common |= (*bits)[word] & mask; });
+  return common != 0;
+}
+
 bool Footprint::conflicts(std::uint64_t address, std::size_t bytes, Touch touch, Touch& its) const {
   if (address >= beyond_ || address + bytes <= least_) return false;
   while (bytes != 0) {
@@ -515,12 +524,7 @@ bool Footprint::conflicts(std::uint64_t address, std::size_t bytes, Touch touch,
     for (const Touch one :
          {Touch::writes, Touch::tells, Touch::updates, Touch::reads, Touch::polls}) {
       if (found == pages_.end() || !do_conflict(one, touch)) continue;
-      const std::unique_ptr<Bits>& bits = found->second.touched[static_cast<std::size_t>(one)];
-      if (bits == nullptr) continue;
-      std::uint64_t common = 0;
-      for_each_word(first, here,
-                    [&](std::size_t word, std::uint64_t mask) { common |= (*bits)[word] & mask; });
-      if (common == 0) continue;
+      if (!found->second.has(first, here, one)) continue;
       its = one;
       return true;
     }
@@ -533,16 +537,9 @@ bool Footprint::conflicts(std::uint64_t address, std::size_t bytes, Touch touch,
 bool Footprint::has(std::uint64_t address, std::size_t bytes, Touch touch) const {
   if (address >= beyond_ || address + bytes <= least_) return false;
   const auto found = pages_.find(address / kPageBytes);
-  const Bits* const bits = found == pages_.end()
-                               ? nullptr
-                               : found->second.touched[static_cast<std::size_t>(touch)].get();
-  std::uint64_t common = 0;
-  if (bits != nullptr) {
-    const std::size_t first = address % kPageBytes;
-    for_each_word(first, std::min(kPageBytes - first, bytes),
-                  [&](std::size_t word, std::uint64_t mask) { common |= (*bits)[word] & mask; });
-  }
-  return common != 0;
+  const std::size_t first = address % kPageBytes;
+  return found != pages_.end() &&
+         found->second.has(first, std::min(kPageBytes - first, bytes), touch);
 }
 
 void Footprint::forget(std::uint64_t address, std::size_t bytes) {

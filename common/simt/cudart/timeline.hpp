@@ -82,13 +82,16 @@ class Footprint {
   using Bits = std::array<std::uint64_t, kPageBytes / 64>;
   struct Page {
     std::array<std::unique_ptr<Bits>, kTouches> touched;  // by Touch
+    /// Whether any of so many bytes from the page's `first` on was.
+    bool has(std::size_t first, std::size_t bytes, Touch touch) const;
   };
 
   void add(std::uint64_t address, std::size_t bytes, Touch touch);
   /// Whether what is done to these bytes conflicts with it, and what that did.
   bool conflicts(std::uint64_t address, std::size_t bytes, Touch touch, Touch& its) const;
-  void forget(std::uint64_t address, std::size_t bytes);
+  /// Whether any of these bytes, of one page, was touched so.
   bool has(std::uint64_t address, std::size_t bytes, Touch touch) const;
+  void forget(std::uint64_t address, std::size_t bytes);
   const std::unordered_map<std::uint64_t, Page>& pages() const { return pages_; }
 
  private:

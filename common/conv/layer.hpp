@@ -102,6 +102,12 @@ class ConvLayer {
   /// Products of an output that no ghost cell takes part in: (C/G)*R*S.
   std::int64_t products_per_output() const { return filter_channels() * shape_.R * shape_.S; }
 
+  /// Whether a filter covers the whole map and there is no padding: an image has one output of each filter.
+  bool filters_cover_map() const {
+    return shape_.R == shape_.H && shape_.S == shape_.W && shape_.padding_h == 0 &&
+           shape_.padding_w == 0;
+  }
+
   /// The same layer on another number of images. Throws as the constructor.
   ConvLayer with_batch(std::int64_t images) const;
 

@@ -17,9 +17,8 @@ inline Conv2dVariant describe_fully_connected(conv::Layout layout) {
   peer.role = Role::peer;
   peer.layout = layout;
   peer.refuses([](const conv::ConvLayer& layer) -> std::string {
-    const bool covered = layer.R() == layer.H() && layer.S() == layer.W() &&
-                         layer.padding_h() == 0 && layer.padding_w() == 0;
-    return covered ? "" : "its filters must cover the whole image, without padding";
+    return layer.filters_cover_map() ? ""
+                                     : "its filters must cover the whole image, without padding";
   });
   return peer;
 }

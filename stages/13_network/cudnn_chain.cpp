@@ -23,9 +23,7 @@ Catalogue make() {
         // It may choose Winograd's method or an FFT.
         made.demand = conv::Demand::transformed;
         made.refusal = convolution.unavailable;
-        if (layer.P() == 1 && layer.Q() == 1 && layer.R() == layer.H()) {
-          made.refusal = "cuBLAS computes it";
-        }
+        if (layer.filters_cover_map()) made.refusal = "cuBLAS computes it";
         made.launch = [convolution](const Conv2dCall& call) {
           return convolution.launch(call.layer, call.input, call.filters, call.bias, call.output,
                                     call.relu);

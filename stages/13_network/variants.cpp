@@ -68,8 +68,7 @@ Conv2dVariant across_images(const Conv2dVariant& of_pixels, const std::string& n
   variant.layout = conv::Layout::chwn;
   variant.prepare = [of_pixels, name, description = variant.description](const ConvLayer& layer) {
     Prepared<ConvLayer> made;
-    const bool covers = layer.R() == layer.H() && layer.S() == layer.W();
-    if (!covers || layer.padding_h() > 0 || layer.padding_w() > 0) {
+    if (!layer.filters_cover_map()) {
       made.refusal = "it is made for filters that cover the whole map";
       return made;
     }

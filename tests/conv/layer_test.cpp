@@ -268,6 +268,16 @@ TEST_CASE("a layer knows its output's size", "[layer]") {
   CHECK_THAT(message_of([&] { skew.with_batch(0); }), test::contains("N (images)"));
 }
 
+TEST_CASE("a layer knows whether its filters cover the map", "[layer]") {
+  CHECK(ConvLayer({.H = 6, .W = 5, .R = 6, .S = 5}).filters_cover_map());
+  CHECK(ConvLayer({.H = 6, .W = 5, .R = 6, .S = 5, .stride_h = 3}).filters_cover_map());
+  CHECK(!ConvLayer({.H = 6, .W = 5, .R = 6, .S = 5, .padding_h = 1}).filters_cover_map());
+  // One output each, but not of the whole map.
+  const ConvLayer part({.H = 6, .W = 5, .R = 6, .S = 4, .stride_w = 2});
+  CHECK(part.output_size() == 1);
+  CHECK(!part.filters_cover_map());
+}
+
 TEST_CASE("dimensions outside the limits are refused in one line", "[layer]") {
   const LayerShape good{.N = 2, .C = 3, .H = 8, .W = 9, .K = 4, .R = 3, .S = 2};
   CHECK(layer_refusal(good) == "nothing was thrown");

@@ -269,8 +269,7 @@ ConvLayer outputs_as_pixels(const ConvLayer& layer) {
 
 WarpgroupPlan plan_fully_connected(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
   WarpgroupPlan plan;
-  if (layer.R() != layer.H() || layer.S() != layer.W() || layer.padding_h() > 0 ||
-      layer.padding_w() > 0) {
+  if (!layer.filters_cover_map()) {
     plan.refusal = "it is made for filters that cover the whole map";
     return plan;
   }

@@ -89,7 +89,9 @@ const Contenders& library(Products products) {
       for (const Contender& one : contenders) all.add(one, variants);
     };
     std::vector<Conv2dVariant> of_winograd = winograd_of_each_shape();
-    for (const Conv2dVariant& one : winograd_apart_of_each_shape()) of_winograd.push_back(one);
+    for (const auto& more : {winograd_apart_of_each_shape(), winograd_split_of_each_tile()}) {
+      of_winograd.insert(of_winograd.end(), more.begin(), more.end());
+    }
     // A line for each method.
     add(window_contenders(), {store_bound(), few_channels()});
     add(register_tile_contenders(), register_tile_of_each_shape());

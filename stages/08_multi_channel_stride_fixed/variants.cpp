@@ -141,6 +141,7 @@ void complete(Conv2dStage& stage) {
       convolve::winograd(2),
       convolve::winograd(4),
       convolve::winograd_apart(),
+      convolve::winograd_split(),
       convolve::fourier(),
       convolve::fourier_split(),
   };

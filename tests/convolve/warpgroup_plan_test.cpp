@@ -97,6 +97,16 @@ TEST_CASE("warpgroup: of few channels a piece has whatever products follow each 
   CHECK(exact_warpgroup(few, {96, 2}, kH200).pixels_by == WarpgroupPixelsBy::halves);
 }
 
+TEST_CASE("warpgroup: matrices are images of whole tiles, whose sums are not divided") {
+  const auto refusal = [](int columns, const WarpgroupTile& tile) {
+    const ConvLayer matrices({.N = 36, .C = 64, .H = 1, .W = columns, .K = 20, .R = 1, .S = 1});
+    return exact_matrices(matrices, tile, kH200).refusal;
+  };
+  CHECK(refusal(256, {32}) == "");
+  CHECK_THAT(refusal(192, {32}), test::contains("rows of whole 128"));
+  CHECK_THAT(refusal(256, {64, 2}), test::contains("one part"));
+}
+
 TEST_CASE("warpgroup: it runs where wgmma does, and where a block's pieces fit") {
   const ConvLayer layer = conv::parse_label("14-1-1-32-32");
   gpus::GpuLimits gpu = kH200;

@@ -92,6 +92,33 @@ TEST_CASE("winograd: in three kernels, an image a slice at least") {
              contains("one image"));
 }
 
+TEST_CASE("winograd: on tensor cores, filters in whole 128s and tiles in whole blocks") {
+  // 4 x 4 tiles an image, 32 of two; 130 filters are 256 to the products.
+  const WinogradSplitPlan plan = exact_winograd_split(layer("14-2-3-130-40"), 64, h200());
+  REQUIRE(plan.refusal.empty());
+  CHECK(plan.division.filter_pitch == 256);
+  CHECK(plan.division.tile_pitch == 32);
+  CHECK(plan.packed_floats == 36 * 40 * 256);
+  CHECK(plan.products.tiles.count == 36 * 2);
+  CHECK(plan.products.tiles.pieces == 2);
+  CHECK(plan.products.pixels_by == WarpgroupPixelsBy::matrices);
+  // Inputs in two parts, 64 tiles and 64 channels; and the sums of 32 tiles.
+  CHECK(plan.workspace_floats == 36 * (2 * 64 * 64 + 32 * 256));
+  CHECK(plan.products.packed_floats == 36 * 2 * 64 * 64);
+  const std::int64_t one = 36 * (2 * 64 * 64 + 16 * 256);
+  CHECK(exact_winograd_split(layer("14-2-3-130-40"), 64, h200(), one).division.images == 1);
+  CHECK_THAT(exact_winograd_split(layer("14-2-3-130-40"), 64, h200(), one - 1).refusal,
+             contains("one image"));
+  // 196 tiles: three blocks of 80 waste less than two of 128, and are fewer turns than four of 64.
+  CHECK(plan_winograd_split(layer("56-1-3-256-256"), h200()).products.tile.filters == 80);
+  CHECK(plan_winograd_split(layer("56-32-3-256-256"), h200()).products.tile.filters == 128);
+  CHECK_THAT(plan_winograd_split(layer("14-1-3-8-8-g2"), h200()).refusal, contains("one group"));
+  CHECK_THAT(plan_winograd_split(layer("14-1-1-8-8"), h200()).refusal, contains("filters of 3"));
+  gpus::GpuLimits older = h200();
+  older.capability = 80;
+  CHECK_THAT(plan_winograd_split(layer("14-1-3-8-8"), older).refusal, contains("wgmma"));
+}
+
 TEST_CASE("winograd: in three kernels, strides are phases, as many channels more") {
   const auto shape_of = [](const char* label) {
     const ApartPlan plan = plan_winograd_apart(layer(label), h200());

@@ -1,12 +1,16 @@
 #include "common/convolve/winograd/winograd.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/conv/layer_inputs.hpp"
 #include "common/convolve/winograd/plan.hpp"
 #include "tests/catch.hpp"
+#include "tests/convolve/outputs.hpp"
 #include "tests/convolve/tiled_layers.hpp"
 #include "tests/stages/stage_checks.hpp"
 
@@ -82,7 +86,8 @@ std::vector<conv::ConvLayer> strided_layers() {
 }  // namespace
 
 TEST_CASE("winograd: trials reach all lines, and traffic is as predicted") {
-  Conv2dStage all = of({convolve::winograd(2), convolve::winograd(4), convolve::winograd_apart()});
+  Conv2dStage all = of({convolve::winograd(2), convolve::winograd(4), convolve::winograd_apart(),
+                        convolve::winograd_split()});
   test::require_traffic(all, test::tiled_layers());
   // Small layers get the smallest blocks of products.
   all.variants.push_back(convolve::winograd_apart_of_each_shape().front());
@@ -136,6 +141,64 @@ TEST_CASE("winograd: in three kernels, every block is right and as predicted", "
        conv::parse_label("9x14-1-3-140-70-g2")});
 }
 
+TEST_CASE("winograd: on tensor cores, each number of tiles is right and as predicted", "[all]") {
+  Conv2dStage searched = of({});
+  searched.variants = convolve::winograd_split_of_each_tile();
+  CHECK(searched.variants.size() == 3 * 5);
+  test::require_traffic(
+      searched,
+      // Several pieces of channels, tiles of filters and blocks of tiles, the last of which are not full.
+      {conv::ConvLayer(
+           {.C = 35, .H = 9, .W = 74, .K = 130, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}),
+       conv::ConvLayer({.N = 2, .C = 5, .H = 11, .W = 12, .K = 33, .R = 4, .S = 4})});
+}
+
+TEST_CASE("winograd: on tensor cores, slice by slice, with phases of channels", "[all]") {
+  Conv2dStage sliced = of({});
+  // Of three images of 3 x 5 tiles two at a time, in blocks of 32 tiles.
+  sliced.variants = {convolve::winograd_split(300'000)};
+  test::require_traffic(sliced, test::tiled_layers());
+  std::vector<conv::ConvLayer> layers = strided_layers();
+  std::erase_if(layers, [](const conv::ConvLayer& layer) { return layer.groups() > 1; });
+  sliced.variants = {convolve::winograd_split()};
+  test::require_traffic(sliced, layers);
+}
+
+TEST_CASE("winograd: on tensor cores, the cost of a layer, by hand") {
+  // 2 x 2 tiles of 4 x 4 outputs, which are 32 to the products; 4 channels of a piece of 32; 32 filters of 128.
+  const conv::ConvLayer layer(
+      {.C = 4, .H = 8, .W = 8, .K = 32, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  test::counting_backend();
+  const Cost cost = convolve::winograd_split().prepared(layer).cost();
+  CHECK(cost.launches ==
+        std::vector<LaunchFigures>{{1, 1, 128, 0}, {1, 8, 128, 0}, {1, 36, 512, 155'232}});
+  // A warp has 4 channels of 8 tiles, of which 4 exist; each number in two parts, whether it exists or not.
+  CHECK(cost.global_load_requests == 36 + 4 * 36 + 36 * 4);
+  CHECK(cost.global_store_requests == 2 * 36 * 8 * 4 + 36 * 4 + 4 * 4);
+  CHECK(cost.bulk_load_sectors == 36 * 2 * 32 * 32 * 4 / 32);
+  CHECK(cost.tensor_instructions == 36 * 8 * 4 * 3);
+}
+
+TEST_CASE("winograd: on tensor cores, sums of one sign err little more than in float") {
+  const conv::ConvLayer layer(
+      {.C = 512, .H = 8, .W = 8, .K = 8, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1});
+  std::mt19937_64 random(test::seed());
+  const std::vector<float> input = test::positive_values(layer.input_size(), random);
+  const std::vector<float> filters = test::positive_values(layer.filters_size(), random);
+  double worst[2] = {};
+  const Conv2dVariant both[] = {convolve::winograd_apart(), convolve::winograd_split()};
+  for (int own = 0; own < 2; ++own) {
+    const std::vector<float> found = test::outputs_of(both[own], layer, input, filters);
+    for (std::int64_t i = 0; i < layer.output_size(); ++i) {
+      const double expected = conv::output_reference(layer, input, filters, i).value;
+      worst[own] =
+          std::max(worst[own], std::abs(found[static_cast<std::size_t>(i)] - expected) / expected);
+    }
+  }
+  CAPTURE(worst[0], worst[1]);
+  CHECK(worst[1] < 1.5 * worst[0]);
+}
+
 TEST_CASE("winograd: in three kernels, slice by slice", "[all]") {
   using convolve::winograd_apart;
   Conv2dStage sliced = of({});
@@ -163,7 +226,7 @@ TEST_CASE("winograd: the dispatcher has every shape with every number of parts")
   const gpus::GpuLimits h200 = gpus::limits_of(gpus::built_in_gpu("h200"));
   const auto contenders = winograd_contenders();
   REQUIRE(contenders.size() ==
-          static_cast<std::size_t>(4 * kWinogradShapeCount + 3 * kApartBlockCount));
+          static_cast<std::size_t>(4 * kWinogradShapeCount + 3 * (kApartBlockCount + 5)));
   const auto apart = [&](const char* name, const char* label) {
     const auto its = std::find_if(contenders.begin(), contenders.end(),
                                   [&](const Contender& one) { return one.variant == name; });
@@ -182,8 +245,15 @@ TEST_CASE("winograd: the dispatcher has every shape with every number of parts")
   // 7 x 7 tiles an image, 100 with what fills them up, are seven blocks of 16; of 16 frequencies.
   CHECK(apart("winograd_apart_2x2_64x16", "14-2-3-70-64").blocks == 2 * 7 * 16);
   CHECK(apart("winograd_apart_3x3_32x64", "14-2-4-70-64").blocks == 3 * 1 * 36);
+  // On tensor cores all SMs have blocks, and these turns: of 36 * 2 tiles of 128 filters one, and 16 of 2 * 4 one.
+  const LaunchWork split = apart("winograd_split_4x4_32", "14-2-3-130-64");
+  CHECK(split.launches == 3);
+  CHECK(split.blocks == 36 * 2);
+  CHECK(split.steps == 2 + 1);
+  CHECK(apart("winograd_split_2x2_32", "14-2-3-130-64").blocks == 16 * 2 * 4);
   for (const Contender& contender : contenders) {
-    if (contender.variant.find("apart") != std::string::npos) continue;
+    CHECK(contender.tensor_cores == contender.variant.starts_with("winograd_split"));
+    if (contender.variant.find("apart") != std::string::npos || contender.tensor_cores) continue;
     INFO(contender.variant);
     // 64 channels are 8 chunks or more.
     const char* const label =

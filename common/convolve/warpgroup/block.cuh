@@ -12,6 +12,8 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "common/convolve/warpgroup/pixels.cuh"
 #include "common/convolve/warpgroup/tile.hpp"
 #include "common/harness/kernel.h"
@@ -73,5 +75,8 @@ struct Part {
     kParts == 1 ? wait_for_phase(barrier, parity) : wait_for_phase_of_cluster(barrier, parity);
   }
 };
+
+template <class Pixels>
+constexpr bool kOfMatrices = std::is_same_v<Pixels, MatrixPixels>;
 
 }  // namespace halo::convolve

@@ -2,8 +2,17 @@
 #pragma once
 
 #include "common/convolve/warpgroup/block.cuh"
+#include "common/harness/overlap.h"
 
 namespace halo::convolve {
+
+// Which filters a tile's pixels meet, of those of all groups; and where images have their own, of all of them.
+template <class Pixels>
+__device__ inline int filters_of(const WarpgroupTiles& tiles, int tile) {
+  const int pixels = tile / tiles.groups, group = tile - pixels * tiles.groups.value;
+  if constexpr (!kOfMatrices<Pixels>) return group;
+  return pixels * kWarpgroupPixels / tiles.map * tiles.groups.value + group;
+}
 
 // One warpgroup copies pieces of both factors: filters in one run, by the copy engine.
 template <int kFilters, int kParts, class Pixels>
@@ -20,7 +29,8 @@ __device__ void copy_pieces(Shared<kFilters>& shared, Pixels pixels, const float
   Turn<Shared<kFilters>::kStages> turn;
   for (int tile = part.first_tile(); tile < tiles.count; tile += part.clusters()) {
     const float* filters =
-        packed + (static_cast<long long>(tile % tiles.groups) * tiles.pieces + begin) * kFloats;
+        packed +
+        (static_cast<long long>(filters_of<Pixels>(tiles, tile)) * tiles.pieces + begin) * kFloats;
     pixels.begin_tile(tile / tiles.groups * kWarpgroupPixels);
     int c = first_c, r = first_r, s = first_s;
     for (int piece = begin; piece < end; ++piece) {
@@ -33,6 +43,8 @@ __device__ void copy_pieces(Shared<kFilters>& shared, Pixels pixels, const float
       std::uint64_t* const copied = &shared.copied[turn.place];
       wait_for_phase(&shared.used[turn.place], turn.parity ^ 1);
       if (thread == 0) {
+        // (The first pixels depend on no launch: other warps' are under way.)
+        if constexpr (kOfMatrices<Pixels>) wait_for_launches_before();
         ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, copied,
                                 kBytes);
         ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, shared.filters[turn.place],

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/convolve/warpgroup/block.cuh"
+#include "common/harness/overlap.h"
 #include "common/harness/tf32.h"
 
 namespace halo::convolve {
@@ -79,6 +80,7 @@ __device__ void multiply_pieces(Shared<kFilters>& shared, const LayerNumbers& la
     __syncwarp();
     if (lane == 0) part.arrive_at_all(&shared.summed);
   }
+  if constexpr (kOfMatrices<Pixels>) let_next_launch_begin();
 }
 
 }  // namespace halo::convolve

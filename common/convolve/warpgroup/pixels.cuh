@@ -101,6 +101,11 @@ struct RunPixels {
   }
 };
 
+// The same where each image has filters of its own, which the launch before this one leaves.
+struct MatrixPixels : RunPixels {
+  using RunPixels::RunPixels;
+};
+
 // A thread's own pixel, and where its window begins.
 struct OwnPixel {
   const float* const input;

@@ -32,14 +32,6 @@ bool is_in_runs(const ConvLayer& layer) {
          std::min(most_runs(static_cast<int>(map_of(layer))), layer.N()) <= kWarpgroupRuns;
 }
 
-// Of a turn, in pieces of 128 filters; fitted to times on an H200 of layers with 128 images.
-double time_of_turn(const WarpgroupPlan& plan) {
-  const double share = plan.tile.filters / 128.0;
-  const int parts = plan.tile.parts;
-  return static_cast<double>(quotient_up(plan.tiles.pieces, parts)) * (0.5 + 0.5 * share) +
-         1.2 * share + (parts > 1 ? 1 : 0);
-}
-
 // The runs of a tile's pixels, as the kernel lays them out on chip.
 struct ImageRun {
   std::int64_t image, first, length, at;
@@ -234,8 +226,32 @@ WarpgroupPlan exact_warpgroup(const ConvLayer& layer, const WarpgroupTile& tile,
   return plan;
 }
 
+WarpgroupPlan exact_matrices(const ConvLayer& matrices, const WarpgroupTile& tile,
+                             const gpus::GpuLimits& gpu) {
+  WarpgroupPlan plan = exact_warpgroup(matrices, tile, gpu);
+  if (!plan.refusal.empty()) return plan;
+  if (plan.pixels_by != WarpgroupPixelsBy::quads || map_of(matrices) % kWarpgroupPixels != 0 ||
+      tile.parts > 1) {
+    plan.refusal = "its matrices have rows of whole " + std::to_string(kWarpgroupPixels) +
+                   ", and sums in one part";
+    return plan;
+  }
+  plan.pixels_by = WarpgroupPixelsBy::matrices;
+  plan.packed_floats *= matrices.N();
+  return plan;
+}
+
 std::int64_t turns_of(const WarpgroupPlan& plan) {
   return quotient_up(plan.tiles.count, plan.blocks / plan.tile.parts);
+}
+
+double time_of(const WarpgroupPlan& plan) {
+  const double share = plan.tile.filters / 128.0;
+  const int parts = plan.tile.parts;
+  const double turn =
+      static_cast<double>(quotient_up(plan.tiles.pieces, parts)) * (0.5 + 0.5 * share) +
+      1.2 * share + (parts > 1 ? 1 : 0);
+  return static_cast<double>(turns_of(plan)) * turn;
 }
 
 WarpgroupPlan plan_warpgroup(const ConvLayer& layer, const gpus::GpuLimits& gpu) {
@@ -248,7 +264,7 @@ WarpgroupPlan plan_warpgroup(const ConvLayer& layer, const gpus::GpuLimits& gpu)
       if (least == 0) best = plan;
       continue;
     }
-    const double time = static_cast<double>(turns_of(plan)) * time_of_turn(plan);
+    const double time = time_of(plan);
     if (least == 0 || time < least) {
       least = time;
       best = plan;
@@ -280,6 +296,20 @@ WarpgroupPlan plan_fully_connected(const ConvLayer& layer, const gpus::GpuLimits
   return plan_warpgroup(outputs_as_pixels(layer), gpu);
 }
 
+LaunchWork work_of(const ConvLayer& layer, const WarpgroupPlan& plan) {
+  const WarpgroupTile& tile = plan.tile;
+  LaunchWork work;
+  work.blocks = plan.blocks;
+  work.steps =
+      static_cast<double>(turns_of(plan) * (quotient_up(plan.tiles.pieces, tile.parts) + 1));
+  work.cluster = tile.parts;
+  work.megabytes =
+      4e-6 * (static_cast<double>(plan.tiles.count) * static_cast<double>(plan.tiles.pieces) *
+                  (tile.filter_floats() + kWarpgroupChannels * kWarpgroupPixels) +
+              static_cast<double>(layer.output_size()));
+  return work;
+}
+
 Cost warpgroup_packing_cost(const ConvLayer& layer, const WarpgroupPlan& plan) {
   const std::int64_t filters = plan.tile.filters, part = filters * kDepth;
   const std::int64_t floats =
@@ -309,13 +339,15 @@ Cost warpgroup_cost(const ConvLayer& layer, const WarpgroupPlan& plan) {
   tally.bulk_load(plan.tile.filter_floats() * 4,
                   std::int64_t{plan.tiles.count} * plan.tiles.pieces);
   const std::int64_t groups = plan.tiles.groups.value;
-  if (plan.pixels_by != WarpgroupPixelsBy::quads) {
+  const bool in_quads =
+      plan.pixels_by == WarpgroupPixelsBy::quads || plan.pixels_by == WarpgroupPixelsBy::matrices;
+  if (!in_quads) {
     copy_cells(tally, layer, kWarpgroupPixels, std::int64_t{plan.tiles.pieces} * kWarpgroupChannels,
                groups);
   }
   for (const Cells outputs : Cells{0, layer.N() * map_of(layer)}.pieces(kWarpgroupPixels)) {
     std::vector<std::int64_t> columns[kWarps];
-    if (plan.pixels_by == WarpgroupPixelsBy::quads) {
+    if (in_quads) {
       add_runs(tally, layer, outputs, groups, plan.tiles.pieces, columns);
     } else {
       add_singles(columns);

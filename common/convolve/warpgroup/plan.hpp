@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/conv/layer.hpp"
+#include "common/convolve/contender.hpp"
 #include "common/convolve/warpgroup/tile.hpp"
 #include "common/gpus/gpu_figures.hpp"
 #include "common/harness/traffic/cost.hpp"
@@ -40,8 +41,19 @@ WarpgroupPlan plan_fully_connected(const conv::ConvLayer& layer, const gpus::Gpu
 WarpgroupPlan exact_warpgroup(const conv::ConvLayer& layer, const WarpgroupTile& tile,
                               const gpus::GpuLimits& gpu);
 
+/// Of products of matrices, one for each frequency of a transform: an image is a frequency, and has filters of its own,
+/// packed one after the other. For layers of 1 x 1 filters; also refused where an image's pixels are no whole tiles, and
+/// two parts.
+WarpgroupPlan exact_matrices(const conv::ConvLayer& matrices, const WarpgroupTile& tile,
+                             const gpus::GpuLimits& gpu);
+
 /// Of a plan: the tiles of a block or cluster, one after the other.
 std::int64_t turns_of(const WarpgroupPlan& plan);
+/// How long it takes, in pieces of 128 filters; fitted to times on an H200 of layers with 128 images.
+double time_of(const WarpgroupPlan& plan);
+
+/// How much work a GPU has with a plan. Steps are pieces, and one more for a tile's sums.
+LaunchWork work_of(const conv::ConvLayer& layer, const WarpgroupPlan& plan);
 
 /// What the kernel must cost so, its filters packed before; and what a bias costs more.
 Cost warpgroup_cost(const conv::ConvLayer& layer, const WarpgroupPlan& plan);

@@ -45,8 +45,9 @@ struct WarpgroupTile {
 };
 
 // How pixels are copied to a piece: quads of a run of pixels, for 1 x 1 filters, or one by one; those in halves of a piece; or
-// tap by tap of a channel.
-enum class WarpgroupPixelsBy { quads, one, halves, taps };
+// tap by tap of a channel. Or in quads, and each image has filters of its own: the factors are matrices of a transform, one
+// for each frequency.
+enum class WarpgroupPixelsBy { quads, one, halves, taps, matrices };
 // That a piece has of each of its taps.
 constexpr int channels_of(WarpgroupPixelsBy by) {
   return by == WarpgroupPixelsBy::taps     ? 1

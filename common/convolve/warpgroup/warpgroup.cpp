@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "common/conv/quotient.hpp"
 #include "common/convolve/packed_filters.hpp"
 #include "common/convolve/planned.hpp"
 #include "common/convolve/warpgroup/plan.hpp"
@@ -137,19 +136,7 @@ std::vector<Contender> warpgroup_contenders() {
     one.tensor_cores = true;
     one.offer = [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
       const WarpgroupPlan plan = exact_warpgroup(layer, tile, gpu);
-      return offer_unless(plan.refusal, [&] {
-        LaunchWork work;
-        work.blocks = plan.blocks;
-        // With one more for a tile's sums.
-        work.steps =
-            static_cast<double>(turns_of(plan) * (quotient_up(plan.tiles.pieces, tile.parts) + 1));
-        work.cluster = tile.parts;
-        work.megabytes =
-            4e-6 * (static_cast<double>(plan.tiles.count) * static_cast<double>(plan.tiles.pieces) *
-                        (tile.filter_floats() + kWarpgroupChannels * kWarpgroupPixels) +
-                    static_cast<double>(layer.output_size()));
-        return work;
-      });
+      return offer_unless(plan.refusal, [&] { return work_of(layer, plan); });
     };
     all.push_back(one);
   }

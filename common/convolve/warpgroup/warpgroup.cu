@@ -26,12 +26,13 @@ namespace {
 // Preconditions: blockDim.x = kWarpgroupThreads; packed as pack_warpgroup leaves it, 16-byte aligned; as many bytes of
 // dynamic shared memory as the tile says.
 template <int kFilters, class Pixels, int kParts>
-__global__ void __launch_bounds__(kWarpgroupThreads, 1)
-    warpgroup_kernel(const float* input,   // [N][C][H][W]
-                     const float* packed,  // [groups][pieces][kSteps][2][kFilters][kDepth]
-                     float* output,        // [N][K][P][Q]
-                     const float* bias,    // [K], or null
-                     bool relu, const LayerNumbers layer, const WarpgroupTiles tiles) {
+__global__ void __launch_bounds__(kWarpgroupThreads, 1) warpgroup_kernel(
+    const float* input,  // [N][C][H][W]
+    const float*
+        packed,         // [groups][pieces][kSteps][2][kFilters][kDepth], of matrices [N][groups]...
+    float* output,      // [N][K][P][Q]
+    const float* bias,  // [K], or null
+    bool relu, const LayerNumbers layer, const WarpgroupTiles tiles) {
   extern __shared__ __align__(128) unsigned char on_chip[];
   auto& shared = *reinterpret_cast<Shared<kFilters>*>(on_chip);
   static_assert(sizeof shared == Shared<kFilters>::kBytes);
@@ -57,6 +58,8 @@ __global__ void __launch_bounds__(kWarpgroupThreads, 1)
                 thread);
   } else {
     give_up_registers<48>();
+    // The sums of the call before have been read.
+    if constexpr (kOfMatrices<Pixels>) wait_for_launches_before();
     const auto store = [&](auto at_once) {
       constexpr int kAtOnce = decltype(at_once)::value;
       if (bias != nullptr || relu) {
@@ -80,6 +83,7 @@ int warpgroup(const LayerCall& call, const WarpgroupTile& tile, WarpgroupPixelsB
     constexpr int kFilters = filters.value, kParts = parts.value;
     if constexpr (kParts == 1) {
       if (by == By::taps) return warpgroup_kernel<kFilters, TapPixels, kParts>;
+      if (by == By::matrices) return warpgroup_kernel<kFilters, MatrixPixels, kParts>;
     }
     return by == By::quads    ? warpgroup_kernel<kFilters, RunPixels, kParts>
            : by == By::one    ? warpgroup_kernel<kFilters, SinglePixels<By::one>, kParts>
@@ -97,9 +101,10 @@ int warpgroup(const LayerCall& call, const WarpgroupTile& tile, WarpgroupPixelsB
   const cudaError_t status =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return status;
-  return launch_clusters(dim3(tile.parts), false, kernel, dim3(blocks), dim3(kWarpgroupThreads),
-                         bytes, static_cast<cudaStream_t>(call.stream), call.input, call.packed,
-                         call.output, call.bias, call.relu, call.layer, tiles);
+  return launch_clusters(dim3(tile.parts), by == WarpgroupPixelsBy::matrices, kernel, dim3(blocks),
+                         dim3(kWarpgroupThreads), bytes, static_cast<cudaStream_t>(call.stream),
+                         call.input, call.packed, call.output, call.bias, call.relu, call.layer,
+                         tiles);
 }
 
 }  // namespace halo::convolve

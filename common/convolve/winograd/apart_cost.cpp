@@ -1,5 +1,6 @@
 // What Winograd's method in three kernels must cost, slice by slice (winograd_apart.cu).
 #include <algorithm>
+#include <numeric>
 
 #include "common/conv/quotient.hpp"
 #include "common/convolve/winograd/plan.hpp"
@@ -30,15 +31,8 @@ class ApartWalk {
     for (std::int64_t phase = 0; phase < division_.phases; ++phase) {
       for (const Cells warp : Cells{0, pitch_}.pieces(kWarpSize)) {
         for (std::int64_t i = 0; i < frequencies_; ++i) {
-          const Lanes cells = lanes(warp, [&](std::int64_t tile) {
-            const std::int64_t h = (top(tile) + i / cells_) * layer_.stride_h() -
-                                   layer_.padding_h() + phase / layer_.stride_w();
-            const std::int64_t w = (left(tile) + i % cells_) * layer_.stride_w() -
-                                   layer_.padding_w() + phase % layer_.stride_w();
-            const bool exists =
-                image(tile) < images && h >= 0 && h < layer_.H() && w >= 0 && w < layer_.W();
-            return exists ? image(tile) * C * map + h * layer_.W() + w : kNoCell;
-          });
+          const Lanes cells =
+              lanes(warp, [&](std::int64_t tile) { return cell(tile, phase, i, images); });
           tally.load(cells, behind(first * C * map) * every(map, C));
         }
       }
@@ -110,7 +104,91 @@ class ApartWalk {
     }
   }
 
+  // The same for products on tensor cores, which these numbers of channels and tiles fill up: a warp has 4 channels of 8
+  // tiles.
+  void split_inputs(Tally& tally, std::int64_t first, std::int64_t images, std::int64_t channels,
+                    std::int64_t tiles) const {
+    const std::int64_t map = std::int64_t{layer_.H()} * layer_.W(), phases = division_.phases;
+    tally.launch(channels / 16 * (tiles / 8), kThreads);
+    tally.store(Cells{0, kWarpSize}, 2 * frequencies_ * (channels / 4) * (tiles / 8));
+    // Warps with all phases of a channel are alike, or with four channels that have one.
+    const std::int64_t together = std::lcm(phases, std::int64_t{4});
+    for_each_alike(division_.channels, together, [&](Cells alike, std::int64_t times) {
+      for (const Cells four : alike.pieces(4)) {
+        for (std::int64_t t = 0; t < tiles; t += 8) {
+          for (std::int64_t i = 0; i < frequencies_; ++i) {
+            const Lanes cells = lanes({0, kWarpSize}, [&](std::int64_t lane) {
+              const std::int64_t channel = four.begin + lane % 4;
+              const std::int64_t at = cell(t + lane / 4, channel % phases, i, images);
+              return at == kNoCell || !four.contains(channel) ? kNoCell
+                                                              : at + channel / phases * map;
+            });
+            tally.load(cells,
+                       behind(first * layer_.C() * map) * every(together / phases * map, times));
+          }
+        }
+      }
+    });
+  }
+
+  // A warp has 8 filters of 4 tiles.
+  void split_sums(Tally& tally, std::int64_t first, std::int64_t images, bool only_bias) const {
+    const std::int64_t P = layer_.P(), Q = layer_.Q(), K = layer_.K();
+    const std::int64_t row = division_.filter_pitch;
+    const int piece = Q % shape_.outputs == 0 && shape_.outputs % 2 == 0 ? shape_.outputs : 1;
+    const std::int64_t tiles = images * division_.tiles_down * division_.tiles_across;
+    if (!only_bias) {
+      tally.launch(quotient_up(K, 32) * quotient_up(division_.tile_pitch, 4), kThreads);
+    }
+    for_each_alike(K, 8, [&](Cells filters, std::int64_t times) {
+      for (const Cells four : Cells{0, tiles}.pieces(4)) {
+        // Of each lane the place of its filter and tile, or none.
+        const auto places = [&](int width, auto place) {
+          return wide_lanes(width, {0, kWarpSize}, [&](std::int64_t lane) {
+            const std::int64_t k = filters.begin + lane % 8, tile = four.begin + lane / 8;
+            return filters.contains(k) && four.contains(tile) ? place(k, tile) : kNoCell;
+          });
+        };
+        if (only_bias) {
+          tally.load(places(1, [](std::int64_t k, std::int64_t) { return k; }), every(8, times));
+          continue;
+        }
+        tally.load(places(1, [&](std::int64_t k, std::int64_t tile) { return tile * row + k; }),
+                   every(8, times) * every(division_.tile_pitch * row, frequencies_));
+        for (std::int64_t i = 0; i < shape_.outputs; ++i) {
+          for (std::int64_t j = 0; j < shape_.outputs; j += piece) {
+            const auto output = [&](std::int64_t k, std::int64_t tile) {
+              const std::int64_t p = top(tile) + i, q = left(tile) + j;
+              return p < P && q < Q ? ((image(tile) * K + k) * P + p) * Q + q : kNoCell;
+            };
+            tally.store(places(piece, output), behind(first * K * P * Q) * every(8 * P * Q, times));
+          }
+        }
+      }
+    });
+  }
+
  private:
+  // What is done for so many at a time: visit(the first ones, how often), and what is left over.
+  template <class Visit>
+  static void for_each_alike(std::int64_t all, std::int64_t together, Visit visit) {
+    const std::int64_t times = all / together;
+    if (times > 0) visit(Cells{0, together}, times);
+    if (all % together != 0) visit(Cells{times * together, all}, 1);
+  }
+
+  // Number i of a tile's patch, in the first channel of its image; none if it is a ghost.
+  std::int64_t cell(std::int64_t tile, std::int64_t phase, std::int64_t i,
+                    std::int64_t images) const {
+    const std::int64_t h = (top(tile) + i / cells_) * layer_.stride_h() - layer_.padding_h() +
+                           phase / layer_.stride_w();
+    const std::int64_t w = (left(tile) + i % cells_) * layer_.stride_w() - layer_.padding_w() +
+                           phase % layer_.stride_w();
+    const bool exists =
+        image(tile) < images && h >= 0 && h < layer_.H() && w >= 0 && w < layer_.W();
+    return exists ? (image(tile) * layer_.C() * layer_.H() + h) * layer_.W() + w : kNoCell;
+  }
+
   // Rows of a matrix of one frequency and group, [C][pitch]: pieces of `width` columns, each for `readers` blocks. A warp brings 32 / (width /
   // 4) neighbouring rows; those that do not exist are zeros on chip, and no read.
   void rows(Tally& tally, std::int64_t width, std::int64_t pitch, std::int64_t pieces,
@@ -156,26 +234,58 @@ class ApartWalk {
   std::int64_t tile_blocks_;
 };
 
+// visit(first image, images) for each slice.
+template <class Visit>
+void for_each_slice(const conv::ConvLayer& layer, const ApartDivision& division, Visit visit) {
+  for (std::int64_t n = 0; n < layer.N(); n += division.images) {
+    visit(n, std::min<std::int64_t>(division.images, layer.N() - n));
+  }
+}
+
 }  // namespace
 
 Cost winograd_apart_cost(const conv::ConvLayer& layer, const ApartPlan& plan) {
   const ApartWalk walk(layer, plan.division);
   Tally tally;
-  for (std::int64_t n = 0; n < layer.N(); n += plan.division.images) {
-    const std::int64_t images = std::min<std::int64_t>(plan.division.images, layer.N() - n);
+  for_each_slice(layer, plan.division, [&](std::int64_t n, std::int64_t images) {
     walk.inputs(tally, n, images);
     walk.products(tally);
     walk.sums(tally, n, images, false);
-  }
+  });
   return tally.cost();
 }
 
 Cost winograd_apart_bias_cost(const conv::ConvLayer& layer, const ApartPlan& plan) {
   const ApartWalk walk(layer, plan.division);
   Tally tally;
-  for (std::int64_t n = 0; n < layer.N(); n += plan.division.images) {
-    walk.sums(tally, n, std::min<std::int64_t>(plan.division.images, layer.N() - n), true);
-  }
+  for_each_slice(layer, plan.division,
+                 [&](std::int64_t n, std::int64_t images) { walk.sums(tally, n, images, true); });
+  return tally.cost();
+}
+
+Cost winograd_split_cost(const conv::ConvLayer& layer, const WinogradSplitPlan& plan) {
+  const ApartWalk walk(layer, plan.division);
+  const WarpgroupPlan& products = plan.products;
+  const Cost of_products = warpgroup_cost(winograd_matrices(plan.division), products);
+  Cost all;
+  for_each_slice(layer, plan.division, [&](std::int64_t n, std::int64_t images) {
+    Tally before, after;
+    walk.split_inputs(before, n, images, std::int64_t{products.tiles.pieces} * kWarpgroupChannels,
+                      std::int64_t{products.tiles.groups.value} * products.tile.filters);
+    walk.split_sums(after, n, images, false);
+    all.add(before.cost());
+    all.add(of_products);
+    all.add(after.cost());
+  });
+  return all;
+}
+
+Cost winograd_split_bias_cost(const conv::ConvLayer& layer, const WinogradSplitPlan& plan) {
+  const ApartWalk walk(layer, plan.division);
+  Tally tally;
+  for_each_slice(layer, plan.division, [&](std::int64_t n, std::int64_t images) {
+    walk.split_sums(tally, n, images, true);
+  });
   return tally.cost();
 }
 

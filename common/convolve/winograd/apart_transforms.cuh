@@ -1,4 +1,4 @@
-// The kernels of winograd_apart.cu before and after the products: a thread transforms a tile.
+// What the kernels before and after winograd_apart.cu's and winograd_split.cu's products do: a thread transforms a tile.
 #pragma once
 
 #include "common/convolve/winograd/winograd.cuh"
@@ -35,37 +35,28 @@ struct ApartPatch {
 
 constexpr int kThreads = 128;  // of a block that transforms: a tile each
 
-// Preconditions: gridDim.x = blocks of tiles * division.channels; kStrided unless strides are 1; division.tile_pitch a
-// multiple of 4. Neighbouring threads have neighbouring tiles, whose patches overlap: they read the same cells.
-template <int kShape, bool kStrided>
-__global__ void __launch_bounds__(kThreads)
-    transform_inputs_kernel(const float* input,  // [images][C][H][W]
-                            float* transformed,  // [kFrequencies][channels][tile_pitch]
-                            LayerNumbers layer, ApartDivision division, int images,
-                            Divisor blocks) {  // of tiles
-  using W = Apart<kShape>;
-  const int channel = static_cast<int>(blockIdx.x) / blocks;  // of a phase
-  const int tile = (blockIdx.x - channel * blocks.value) * kThreads + threadIdx.x;
-  wait_for_launches_before();
-  if (tile >= division.tile_pitch) return;
+// B^T d B of a tile's patch d: calls leave(frequency, value) for each frequency. Where there is no channel, and for tiles
+// that fill up the last piece, they are zeros, as ghost cells are.
+template <class W, bool kStrided, class Leave>
+__device__ inline void transform_patch(const float* input,  // [images][C][H][W]
+                                       const LayerNumbers& layer, const ApartDivision& division,
+                                       int images, bool is_channel, int channel, int tile,
+                                       const Leave& leave) {
   const ApartPatch<W, kStrided> at(layer, division, channel, tile);
   const float* cells = input + (static_cast<long long>(at.n) * layer.C + at.c) * layer.H * layer.W;
-
-  // Tiles that fill up the last piece are zeros, as ghost cells are.
   float patch[W::kCells][W::kCells];
 #pragma unroll
   for (int i = 0; i < W::kCells; ++i) {
 #pragma unroll
     for (int j = 0; j < W::kCells; ++j) {
       const int h = at.h + i * at.down, w = at.w + j * at.across;
-      const bool exists = at.n < images && h >= 0 && h < layer.H && w >= 0 && w < layer.W;
+      const bool exists =
+          is_channel && at.n < images && h >= 0 && h < layer.H && w >= 0 && w < layer.W;
       patch[i][j] = exists ? cells[h * layer.W + w] : 0.0f;
     }
   }
 #pragma unroll
   for (int i = 0; i < W::kCells; ++i) transform_line(patch[i]);
-  float* const to = transformed + channel * division.tile_pitch + tile;
-  const int frequency = division.channels * division.tile_pitch;  // from one to the next
 #pragma unroll
   for (int j = 0; j < W::kCells; ++j) {
     float column[W::kCells];
@@ -73,39 +64,30 @@ __global__ void __launch_bounds__(kThreads)
     for (int i = 0; i < W::kCells; ++i) column[i] = patch[i][j];
     transform_line(column);
 #pragma unroll
-    for (int i = 0; i < W::kCells; ++i) to[(i * W::kCells + j) * frequency] = column[i];
+    for (int i = 0; i < W::kCells; ++i) leave(i * W::kCells + j, column[i]);
   }
-  // The products may begin, and not before: their blocks go where there is room, and while others still transform
-  // that is two here and none there. (Called first, at one image it made some layers take twice as long.)
-  let_next_launch_begin();
 }
 
-// Preconditions: gridDim.x = blocks of tiles * K. Piece is kOutputs floats where they are 4 or 2 and Q is a multiple of
-// them, so that a row of a tile is one piece of memory, else a float.
-template <int kShape, class Piece>
-__global__ void __launch_bounds__(kThreads)
-    transform_sums_kernel(const float* sums,  // [kFrequencies][K][tile_pitch]
-                          float* output,      // [images][K][P][Q]
-                          const float* bias,  // [K], or null
-                          bool relu, LayerNumbers layer, ApartDivision division, int images,
-                          Divisor blocks) {  // of tiles
-  using W = Apart<kShape>;
-  const int k = static_cast<int>(blockIdx.x) / blocks;
-  const int tile = (blockIdx.x - k * blocks.value) * kThreads + threadIdx.x;
+// A^T m A of a tile's sums m, sum_of(frequency), to its outputs that exist; tiles that only fill up have none. Piece is
+// kOutputs floats where they are 4 or 2 and Q is a multiple of them, so that a row of a tile is one piece of memory, else a
+// float.
+template <class W, class Piece, class SumOf>
+__device__ inline void finish_tile(const SumOf& sum_of,
+                                   float* output,      // [images][K][P][Q]
+                                   const float* bias,  // [K], or null
+                                   bool relu, const LayerNumbers& layer,
+                                   const ApartDivision& division, int images, int k, int tile) {
   const int line = tile / division.tiles_across, n = line / division.tiles_down;
   const int p = line % division.tiles_down * W::kOutputs;
   const int q = tile % division.tiles_across * W::kOutputs;
-  wait_for_launches_before();
   if (n >= images) return;
 
-  const float* const from = sums + k * division.tile_pitch + tile;
-  const int frequency = layer.K * division.tile_pitch;  // from one to the next
   float half[W::kOutputs][W::kCells], y[W::kOutputs];
 #pragma unroll
   for (int j = 0; j < W::kCells; ++j) {
     float column[W::kCells];
 #pragma unroll
-    for (int i = 0; i < W::kCells; ++i) column[i] = from[(i * W::kCells + j) * frequency];
+    for (int i = 0; i < W::kCells; ++i) column[i] = sum_of(i * W::kCells + j);
     transform_sums<W>(column, y);
 #pragma unroll
     for (int i = 0; i < W::kOutputs; ++i) half[i][j] = y[i];

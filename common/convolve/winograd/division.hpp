@@ -76,6 +76,9 @@ constexpr int kApartBlockCount = sizeof kApartBlocks / sizeof kApartBlocks[0];
 // The block that suits the layer and the shape with most outputs, and not certain ones of them.
 constexpr int kBestBlock = -1, kMostOutputs = 0;
 
+// Of the products on tensor cores (winograd_split.cu): tiles of a block, of warpgroup.cu's.
+constexpr int kWinogradSplitTiles[] = {128, 96, 80, 64, 32};
+
 // With strides a filter meets every other cell only. So a map is taken for stride_h * stride_w smaller ones, its phases,
 // and a filter likewise, and all strides are 1: 5 x 5 taps with stride 2 are 3 x 3 of four times as many channels.
 struct ApartDivision {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <stdexcept>
 
@@ -43,6 +44,11 @@ int apart_block(std::int64_t filters, std::int64_t tiles, std::int64_t matrices,
 std::string no_room(std::int64_t bytes, const gpus::GpuLimits& gpu) {
   return "a block needs " + std::to_string(bytes) + " bytes of shared memory, the GPU has " +
          std::to_string(gpu.shared_per_block);
+}
+
+std::string too_many_filters(std::int64_t floats) {
+  return "its transformed filters are " + std::to_string(floats) +
+         " numbers, more than an array can have";
 }
 
 WinogradPlan refused(const std::string& why) {
@@ -105,8 +111,7 @@ WinogradPlan exact_winograd(const conv::ConvLayer& layer, int shape, int parts,
   }
   plan.packed_floats = std::int64_t{d.groups} * d.chunks * s.frequencies() * s.channels * s.filters;
   if (plan.packed_floats > conv::kMaxLength) {
-    return refused("its transformed filters are " + std::to_string(plan.packed_floats) +
-                   " numbers, more than an array can have");
+    return refused(too_many_filters(plan.packed_floats));
   }
   plan.threads = 32 * s.warps;
   plan.blocks = quotient_up(d.tiles, s.tiles) * d.groups * parts;
@@ -185,8 +190,7 @@ ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimit
   d.filter_pitch = static_cast<int>(in_fours(d.group_filters));
   plan.packed_floats = s.frequencies() * channels * d.filter_pitch;
   if (plan.packed_floats > conv::kMaxLength) {
-    plan.refusal = "its transformed filters are " + std::to_string(plan.packed_floats) +
-                   " numbers, more than an array can have";
+    plan.refusal = too_many_filters(plan.packed_floats);
     return plan;
   }
   d.channels = static_cast<int>(channels);
@@ -212,6 +216,74 @@ ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimit
     plan.refusal = no_room(bytes, gpu);
   }
   return plan;
+}
+
+conv::ConvLayer winograd_matrices(const ApartDivision& division) {
+  return conv::ConvLayer({.N = kApartShapes[division.shape].frequencies(),
+                          .C = division.channels,
+                          .H = 1,
+                          .W = division.filter_pitch,
+                          .K = division.tile_pitch,
+                          .R = 1,
+                          .S = 1});
+}
+
+WinogradSplitPlan exact_winograd_split(const conv::ConvLayer& layer, int tiles,
+                                       const gpus::GpuLimits& gpu, std::int64_t most_floats,
+                                       int outputs) {
+  WinogradSplitPlan plan;
+  if (layer.groups() > 1) {
+    plan.refusal = "it is made for one group";
+    return plan;
+  }
+  // Its tiles and channels; slices and pitches are others.
+  constexpr int kAnyBlock = kApartBlockCount - 1;
+  const ApartPlan apart =
+      plan_winograd_apart(layer, gpu, std::numeric_limits<std::int64_t>::max(), kAnyBlock, outputs);
+  plan.refusal = apart.refusal;
+  if (!plan.refusal.empty()) return plan;
+  ApartDivision& d = plan.division = apart.division;
+  const std::int64_t frequencies = kApartShapes[d.shape].frequencies();
+  d.filter_pitch = static_cast<int>(rounded_up(layer.K(), kWarpgroupPixels));
+  plan.packed_floats = frequencies * d.channels * d.filter_pitch;
+  if (plan.packed_floats > conv::kMaxLength) {
+    plan.refusal = too_many_filters(plan.packed_floats);
+    return plan;
+  }
+  const std::int64_t of_image = std::int64_t{d.tiles_down} * d.tiles_across;
+  const std::int64_t channels = rounded_up(d.channels, kWarpgroupChannels);
+  const auto temporaries = [&](std::int64_t images) {
+    return frequencies * (2 * rounded_up(images * of_image, tiles) * channels +
+                          images * of_image * d.filter_pitch);
+  };
+  const Slices slices = slices_of(layer.N(), most_floats, temporaries);
+  plan.refusal = slices.refusal;
+  if (!plan.refusal.empty()) return plan;
+  d.images = slices.images;
+  d.tile_pitch = static_cast<int>(d.images * of_image);
+  plan.workspace_floats = slices.floats;
+  plan.products = exact_matrices(winograd_matrices(d), {tiles}, gpu);
+  plan.refusal = plan.products.refusal;
+  return plan;
+}
+
+WinogradSplitPlan plan_winograd_split(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu,
+                                      std::int64_t most_floats) {
+  WinogradSplitPlan best;
+  best.refusal = "no blocks of tiles suit it";
+  for (const int tiles : kWinogradSplitTiles) {
+    WinogradSplitPlan plan = exact_winograd_split(layer, tiles, gpu, most_floats);
+    const bool takes = plan.refusal.empty();
+    if (!best.refusal.empty() || (takes && time_of(plan.products) < time_of(best.products))) {
+      best = std::move(plan);
+    }
+  }
+  return best;
+}
+
+std::string winograd_split_name(int outputs, int tiles) {
+  const std::string side = std::to_string(outputs);
+  return "winograd_split_" + side + "x" + side + "_" + std::to_string(tiles);
 }
 
 std::string apart_name(int outputs, int block) {
@@ -245,6 +317,17 @@ LaunchWork work_of(const conv::ConvLayer& layer, const ApartPlan& plan) {
   work.resident = block.resident();
   work.steps = static_cast<double>(quotient_up(d.group_channels.value, kApartChannels));
   work.megabytes = 4e-6 * (2.0 * static_cast<double>(slices * plan.workspace_floats) +
+                           static_cast<double>(layer.input_size() + layer.output_size()));
+  return work;
+}
+
+LaunchWork work_of(const conv::ConvLayer& layer, const WinogradSplitPlan& plan) {
+  const std::int64_t slices = quotient_up(layer.N(), plan.division.images);
+  LaunchWork work = work_of(winograd_matrices(plan.division), plan.products);
+  work.launches = static_cast<int>(3 * slices);
+  work.steps *= static_cast<double>(slices);
+  work.megabytes = static_cast<double>(slices) * work.megabytes +
+                   4e-6 * (static_cast<double>(slices * plan.workspace_floats) +
                            static_cast<double>(layer.input_size() + layer.output_size()));
   return work;
 }

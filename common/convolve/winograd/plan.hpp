@@ -8,6 +8,7 @@
 #include "common/conv/layer.hpp"
 #include "common/convolve/contender.hpp"
 #include "common/convolve/slices.hpp"
+#include "common/convolve/warpgroup/plan.hpp"
 #include "common/convolve/winograd/division.hpp"
 #include "common/gpus/gpu_figures.hpp"
 #include "common/harness/traffic/cost.hpp"
@@ -54,17 +55,42 @@ ApartPlan plan_winograd_apart(const conv::ConvLayer& layer, const gpus::GpuLimit
                               std::int64_t most_floats = kMostTemporaries, int block = kBestBlock,
                               int outputs = kMostOutputs);
 
+struct WinogradSplitPlan {
+  std::string refusal;       // empty: there is a plan
+  ApartDivision division{};  // but for the block; tile_pitch is exact
+  WarpgroupPlan products;    // an image for each frequency: filters are pixels, tiles are filters
+  std::int64_t packed_floats = 0;     // of the transformed filters
+  std::int64_t workspace_floats = 0;  // transformed inputs in two parts, then sums, of a slice
+};
+
+/// The same with products on tensor cores, in blocks of so many tiles, one of kWinogradSplitTiles. Refuses what
+/// plan_winograd_apart and warpgroup refuse, and groups.
+WinogradSplitPlan exact_winograd_split(const conv::ConvLayer& layer, int tiles,
+                                       const gpus::GpuLimits& gpu,
+                                       std::int64_t most_floats = kMostTemporaries,
+                                       int outputs = kMostOutputs);
+/// With those whose products take the least time.
+WinogradSplitPlan plan_winograd_split(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu,
+                                      std::int64_t most_floats = kMostTemporaries);
+/// "winograd_split_4x4_64": outputs of a tile, tiles of a block.
+std::string winograd_split_name(int outputs, int tiles);
+/// The products, as a layer.
+conv::ConvLayer winograd_matrices(const ApartDivision& division);
+
 /// "winograd_apart_4x4_64x32": outputs of a tile, filters and tiles of a block of kApartBlocks.
 std::string apart_name(int outputs, int block);
 
-/// How much work a GPU has with a plan, or one in three kernels. Steps are chunks.
+/// How much work a GPU has with a plan, or one in three kernels. Steps are chunks, or of warpgroups turns' pieces.
 LaunchWork work_of(const conv::ConvLayer& layer, const WinogradPlan& plan);
 LaunchWork work_of(const conv::ConvLayer& layer, const ApartPlan& plan);
+LaunchWork work_of(const conv::ConvLayer& layer, const WinogradSplitPlan& plan);
 
 /// What the kernels must cost, and what a bias costs more.
 Cost winograd_cost(const conv::ConvLayer& layer, const WinogradPlan& plan);
 Cost winograd_bias_cost(const conv::ConvLayer& layer, const WinogradPlan& plan);
 Cost winograd_apart_cost(const conv::ConvLayer& layer, const ApartPlan& plan);
 Cost winograd_apart_bias_cost(const conv::ConvLayer& layer, const ApartPlan& plan);
+Cost winograd_split_cost(const conv::ConvLayer& layer, const WinogradSplitPlan& plan);
+Cost winograd_split_bias_cost(const conv::ConvLayer& layer, const WinogradSplitPlan& plan);
 
 }  // namespace halo::convolve

@@ -14,6 +14,9 @@ int pack_winograd(const float* filters, float* packed, const LayerNumbers& layer
                   const WinogradDivision& division);
 int pack_winograd_apart(const float* filters, float* packed, const LayerNumbers& layer,
                         const ApartDivision& division);
+// In winograd_split.cu.
+int winograd_split(const LayerCall& call, const ApartDivision& division, const WarpgroupTile& group,
+                   const WarpgroupTiles& tiles, int blocks);
 
 namespace {
 
@@ -164,6 +167,82 @@ std::vector<Conv2dVariant> winograd_apart_of_each_shape() {
   return all;
 }
 
+namespace {
+
+// `plan_on` as exact_winograd_split; tiles of so many outputs are what it is tried round.
+template <class Plan>
+Conv2dVariant split_variant(const std::string& name, Plan plan_on, int outputs) {
+  Conv2dVariant variant;
+  variant.name = name;
+  variant.source = "common/convolve/winograd/winograd_split.cu";
+  variant.description = "tuned: as winograd_apart, products on Hopper's tensor cores";
+  variant.plans = true;
+  variant.demand = demand_of(Arithmetic::transform_split);
+  variant.multiplies_ghosts = true;
+  variant.can_overlap = true;
+  variant.adds_bias = true;
+  variant.tiles = [=](const ConvLayer&) {
+    return std::vector<TileSizes>{
+        {.C = kWarpgroupChannels, .K = kWarpgroupPixels, .P = outputs, .Q = outputs}};
+  };
+  variant.prepare = planned(plan_on, [](const ConvLayer& layer, const WinogradSplitPlan& plan,
+                                        Prepared<ConvLayer>& made) {
+    const WarpgroupPlan& products = plan.products;
+    made.packed_floats = plan.packed_floats;
+    made.workspace_floats = plan.workspace_floats;
+    made.pack = [division = plan.division, numbers = numbers_of(layer)](const float* filters,
+                                                                        float* packed) {
+      return pack_winograd_apart(filters, packed, numbers, division);
+    };
+    made.launch = [division = plan.division, products](const Conv2dCall& call) {
+      return winograd_split(kernel_call(call), division, products.tile, products.tiles,
+                            products.blocks);
+    };
+    made.cost = [layer, plan] { return winograd_split_cost(layer, plan); };
+    made.bias_cost = [layer, plan] { return winograd_split_bias_cost(layer, plan); };
+    made.detail = [plan] {
+      const std::string images = std::to_string(plan.division.images);
+      return "blocks of " + std::to_string(kWarpgroupPixels) + " filters x " +
+             std::to_string(plan.products.tile.filters) + " tiles, " + images +
+             (plan.division.images == 1 ? " image" : " images") + " at a time, " +
+             std::to_string(plan.workspace_floats * 4) + " bytes of temporaries";
+    };
+  });
+  return variant;
+}
+
+// Calls use(outputs, tiles) for each of the search.
+template <class Use>
+void for_each_split(Use use) {
+  for (const int outputs : {4, 3, 2}) {
+    for (const int tiles : kWinogradSplitTiles) use(outputs, tiles);
+  }
+}
+
+auto split_plan(int outputs, int tiles) {
+  return [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+    return exact_winograd_split(layer, tiles, gpu, kMostTemporaries, outputs);
+  };
+}
+
+}  // namespace
+
+Conv2dVariant winograd_split(std::int64_t most_floats) {
+  const auto plan_on = [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+    return plan_winograd_split(layer, gpu, most_floats);
+  };
+  return split_variant("winograd_split", plan_on, kApartShapes[0].outputs);
+}
+
+std::vector<Conv2dVariant> winograd_split_of_each_tile() {
+  std::vector<Conv2dVariant> all;
+  for_each_split([&](int outputs, int tiles) {
+    all.push_back(
+        split_variant(winograd_split_name(outputs, tiles), split_plan(outputs, tiles), outputs));
+  });
+  return all;
+}
+
 std::vector<Contender> winograd_contenders() {
   std::vector<Contender> all;
   for_each_shape([&](int shape, int parts) {
@@ -180,6 +259,15 @@ std::vector<Contender> winograd_contenders() {
            const auto plan = plan_on(layer, gpu);
            return offer_unless(plan.refusal, [&] { return work_of(layer, plan); });
          }});
+  });
+  for_each_split([&](int outputs, int tiles) {
+    const auto plan_on = split_plan(outputs, tiles);
+    all.push_back({winograd_split_name(outputs, tiles),
+                   [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+                     const auto plan = plan_on(layer, gpu);
+                     return offer_unless(plan.refusal, [&] { return work_of(layer, plan); });
+                   },
+                   true});
   });
   return all;
 }

@@ -22,7 +22,11 @@ Conv2dVariant winograd_apart(std::int64_t most_floats = kMostTemporaries);
 /// With tiles of 4 x 4, 3 x 3 and 2 x 2 outputs, and every block of kApartBlocks.
 std::vector<Conv2dVariant> winograd_apart_of_each_shape();
 
-/// All of both kinds.
+/// The same with products on Hopper's tensor cores; with each tile of theirs.
+Conv2dVariant winograd_split(std::int64_t most_floats = kMostTemporaries);
+std::vector<Conv2dVariant> winograd_split_of_each_tile();
+
+/// All of these kinds.
 std::vector<Contender> winograd_contenders();
 
 }  // namespace halo::convolve

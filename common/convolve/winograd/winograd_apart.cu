@@ -17,6 +17,45 @@
 
 namespace halo::convolve {
 
+// Preconditions: gridDim.x = blocks of tiles * division.channels; kStrided unless strides are 1; division.tile_pitch a
+// multiple of 4. Neighbouring threads have neighbouring tiles, whose patches overlap: they read the same cells.
+template <int kShape, bool kStrided>
+__global__ void __launch_bounds__(kThreads)
+    transform_inputs_kernel(const float* input,  // [images][C][H][W]
+                            float* transformed,  // [kFrequencies][channels][tile_pitch]
+                            LayerNumbers layer, ApartDivision division, int images,
+                            Divisor blocks) {                 // of tiles
+  const int channel = static_cast<int>(blockIdx.x) / blocks;  // of a phase
+  const int tile = (blockIdx.x - channel * blocks.value) * kThreads + threadIdx.x;
+  wait_for_launches_before();
+  if (tile >= division.tile_pitch) return;
+  float* const to = transformed + channel * division.tile_pitch + tile;
+  const int next = division.channels * division.tile_pitch;
+  transform_patch<Apart<kShape>, kStrided>(
+      input, layer, division, images, true, channel, tile,
+      [&](int frequency, float value) { to[frequency * next] = value; });
+  // The products may begin, and not before: their blocks go where there is room, and while others still transform
+  // that is two here and none there. (Called first, at one image it made some layers take twice as long.)
+  let_next_launch_begin();
+}
+
+// Preconditions: gridDim.x = blocks of tiles * K; Piece as finish_tile has it.
+template <int kShape, class Piece>
+__global__ void __launch_bounds__(kThreads)
+    transform_sums_kernel(const float* sums,  // [kFrequencies][K][tile_pitch]
+                          float* output,      // [images][K][P][Q]
+                          const float* bias,  // [K], or null
+                          bool relu, LayerNumbers layer, ApartDivision division, int images,
+                          Divisor blocks) {  // of tiles
+  const int k = static_cast<int>(blockIdx.x) / blocks;
+  const int tile = (blockIdx.x - k * blocks.value) * kThreads + threadIdx.x;
+  wait_for_launches_before();
+  const float* const from = sums + k * division.tile_pitch + tile;
+  const int next = layer.K * division.tile_pitch;
+  finish_tile<Apart<kShape>, Piece>([&](int frequency) { return from[frequency * next]; }, output,
+                                    bias, relu, layer, division, images, k, tile);
+}
+
 int winograd_apart(const LayerCall& call, const ApartDivision& division) {
   const LayerNumbers& layer = call.layer;
   return dispatch<0, 1, 2, 3>(division.shape, [&](auto shape) {

@@ -378,10 +378,13 @@ std::vector<Way> ways(const NetworkStage& stage, const std::vector<Peer>& peers)
       ours("planned_overlapped", "the same plan; a kernel may begin before the one before it ends",
            any_layout),
       ours("planned_split", "as planned, of kernels on tensor cores too: nearly float's accuracy",
-           any_layout)};
-  all[3].overlaps = true;
-  all[4].split = true;
-  all[4].catalogue = &stage.split;
+           any_layout),
+      ours("planned_split_overlapped", "both", any_layout)};
+  all[3].overlaps = all[5].overlaps = true;
+  for (Way* const way : {&all[4], &all[5]}) {
+    way->split = true;
+    way->catalogue = &stage.split;
+  }
   for (const Peer& peer : peers) {
     all.push_back(
         {"peers", peer.name, peer.description, only(Layout::nchw), &peer.catalogue, &peer});

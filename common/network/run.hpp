@@ -38,7 +38,7 @@ struct Way {
   bool split = false;
 };
 
-// Ours: nchw, chwn, planned, planned_overlapped, planned_split; then the peers.
+// Ours: nchw, chwn, planned, planned_overlapped, planned_split, planned_split_overlapped; then the peers.
 std::vector<Way> ways(const NetworkStage& stage, const std::vector<Peer>& peers);
 
 struct Outcomes {

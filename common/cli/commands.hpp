@@ -15,6 +15,11 @@
 
 namespace halo {
 
+class Exercises;
+namespace grader {
+struct Assignment;
+}
+
 /// Options of the stage and ladder programs, with their values (a flag has none).
 using PassedOptions = std::vector<std::pair<std::string, std::string>>;
 
@@ -209,6 +214,10 @@ int run_reset(const BuildFolder& build, const std::string& exercise);
 int run_debug(const BuildFolder& build, const DebugCommand& command);
 /// 0 what was named is right, or the file is mended; 1 not yet.
 int run_hunt(const BuildFolder& build, const HuntOptions& options);
+/// What this file asks for (empty: the course's own), each exercise and hunt by its whole name; with `only`, as typed, no
+/// more than that exercise. Throws WrongUse, which names the file.
+grader::Assignment assignment_of(const Exercises& exercises, const std::string& file,
+                                 const std::string& only);
 /// 0 graded, whatever the points; 2 not a submission.
 int run_grade(const BuildFolder& build, const GradeOptions& options);
 /// 0 all are graded, whatever the points; 1 some are not, by the grader's fault.

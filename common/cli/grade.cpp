@@ -167,21 +167,6 @@ ExerciseGrade grade_hunt(const Grading& grading, const Hunts& hunts, const Assig
   return grade;
 }
 
-Assignment assignment_of(const GradeOptions& options, const Exercises& exercises) {
-  const fs::path file =
-      options.assignment.empty() ? exercises.usual_assignment() : fs::path(options.assignment);
-  if (!file.empty()) {
-    try {
-      return grader::read_assignment(file);
-    } catch (const std::runtime_error& error) {
-      throw WrongUse(error.what());
-    }
-  }
-  Assignment all;  // a copy of the course without hidden cases
-  for (const Exercise& exercise : exercises.all()) all.exercises.push_back({exercise.name, {}});
-  return all;
-}
-
 // All of a submission: its exercises, or why there are none. Throws as attempt_exercise.
 void grade_submission(const BuildFolder& build, const GradeOptions& options,
                       const Exercises& exercises, const Assignment& assignment, Grade& grade) {
@@ -266,7 +251,48 @@ void grade_submission(const BuildFolder& build, const GradeOptions& options,
   progress.clear();
 }
 
+// Checks look for their hidden cases by the whole name, and nothing is graded twice under two names.
+void require_whole(const std::string& name, const std::string& whole) {
+  if (name != whole) {
+    throw std::runtime_error(data::quoted(name) + " is to be named in full, " +
+                             data::quoted(whole));
+  }
+}
+
 }  // namespace
+
+Assignment assignment_of(const Exercises& exercises, const std::string& file,
+                         const std::string& only) {
+  const fs::path path = file.empty() ? exercises.usual_assignment() : fs::path(file);
+  Assignment all;
+  if (path.empty()) {  // a copy of the course without hidden cases
+    for (const Exercise& exercise : exercises.all()) all.exercises.push_back({exercise.name, {}});
+  } else {
+    try {
+      all = grader::read_assignment(path);
+    } catch (const std::runtime_error& error) {
+      throw WrongUse(error.what());
+    }
+    try {
+      for (const Assignment::Exercise& one : all.exercises) {
+        require_whole(one.name, exercises.find(one.name).name);
+      }
+      std::optional<Hunts> hunts;
+      for (const Assignment::Hunt& one : all.hunts) {
+        if (!hunts) hunts.emplace(exercises.folder().parent_path());
+        require_whole(one.name, hunts->find(one.name).name);
+      }
+    } catch (const std::runtime_error& error) {
+      throw WrongUse(path.string() + ": " + error.what());
+    }
+  }
+  if (only.empty()) return all;
+  const std::string name = exercises.find(only).name;
+  const Assignment::Exercise* const known = all.find(name);
+  all.exercises = {known == nullptr ? Assignment::Exercise{name, {}} : *known};
+  all.hunts.clear();
+  return all;
+}
 
 int run_grade(const BuildFolder& build, const GradeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
@@ -275,13 +301,7 @@ int run_grade(const BuildFolder& build, const GradeOptions& options) {
                    ": name the file, folder or archive that was handed in");
   }
   const Exercises exercises(build.source());
-  Assignment assignment = assignment_of(options, exercises);
-  if (!options.exercise.empty()) {
-    const std::string name = exercises.find(options.exercise).name;
-    const Assignment::Exercise* const only = assignment.find(name);
-    assignment.exercises = {only == nullptr ? Assignment::Exercise{name, {}} : *only};
-    assignment.hunts.clear();
-  }
+  const Assignment assignment = assignment_of(exercises, options.assignment, options.exercise);
 
   Grade grade;
   grade.student =

@@ -21,27 +21,6 @@
 namespace halo {
 namespace {
 
-// What is graded of each submission.
-grader::Assignment assignment_of(const GradeOptions& options, const Exercises& exercises,
-                                 const std::filesystem::path& file) {
-  grader::Assignment all;
-  if (file.empty()) {
-    for (const Exercise& exercise : exercises.all()) all.exercises.push_back({exercise.name, {}});
-  } else {
-    try {
-      all = grader::read_assignment(file);
-    } catch (const std::runtime_error& error) {
-      throw WrongUse(error.what());
-    }
-  }
-  if (options.exercise.empty()) return all;
-  const std::string name = exercises.find(options.exercise).name;
-  const grader::Assignment::Exercise* const only = all.find(name);
-  all.exercises = {only == nullptr ? grader::Assignment::Exercise{name, {}} : *only};
-  all.hunts.clear();
-  return all;
-}
-
 // Grades a file that is known to be right by the very command that grades the others, so that no student pays for what this
 // machine lacks. Throws MachineFault.
 void rehearse(const std::vector<std::string>& command, const std::filesystem::path& output,
@@ -91,11 +70,10 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
     std::fprintf(stderr, "halo: %s\n", data::printable(remark).c_str());
   }
   const Exercises exercises(build.source());
-  const fs::path assignment =
-      options.assignment.empty() ? exercises.usual_assignment() : fs::absolute(options.assignment);
   // What all need is built before the first of them asks for it.
   const std::string backend = choose_exercise_backend(build, "sim");
-  const grader::Assignment of_all = assignment_of(options, exercises, assignment);
+  const grader::Assignment of_all = assignment_of(exercises, options.assignment, options.exercise);
+  const fs::path assignment = of_all.file.empty() ? fs::path() : fs::absolute(of_all.file);
   const auto& graded = of_all.exercises;
   AttemptOptions attempt;
   attempt.backend = backend;

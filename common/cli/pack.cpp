@@ -9,6 +9,7 @@
 #include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"
 #include "common/exercise/exercises.hpp"
+#include "common/grader/assignment.hpp"
 #include "common/grader/class.hpp"
 #include "common/json/json.hpp"
 #include "common/report/command_line.hpp"
@@ -24,6 +25,25 @@ using grader::Pack;
 std::string assignment_text(const BuildFolder& build, const PackOptions& options) {
   return text_of_file(options.assignment.empty() ? Exercises(build.source()).usual_assignment()
                                                  : fs::path(options.assignment));
+}
+
+// Those of the assignment, or of them what was typed; what a grader would refuse is not packed.
+std::vector<std::string> exercises_of(const BuildFolder& build, const PackOptions& options) {
+  const Exercises exercises(build.source());
+  const grader::Assignment assignment = assignment_of(exercises, options.assignment, "");
+  std::vector<std::string> names;
+  if (options.exercises.empty()) {
+    for (const auto& one : assignment.exercises) names.push_back(one.name);
+    return names;
+  }
+  for (const std::string& typed : split(options.exercises)) {
+    const std::string& name = exercises.find(typed).name;
+    if (assignment.find(name) == nullptr) {
+      throw WrongUse("the assignment has no exercise " + data::quoted(typed));
+    }
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
 }
 
 // --seed, or the assignment's: `halo grade` takes the same.
@@ -113,7 +133,7 @@ int run_pack(const BuildFolder& build, const PackOptions& options) {
     grader::Bundle bundle;
     bundle.platform = options.what;
     bundle.assignment = assignment_text(build, options);
-    if (!options.exercises.empty()) bundle.exercises = split(options.exercises);
+    bundle.exercises = exercises_of(build, options);
     pack = grader::platform_bundle(course, bundle);
     // What the platform opens has its files at the top.
     grader::write_pack(pack, options.target, "");

@@ -394,38 +394,14 @@ std::uint64_t seed_of_student(std::uint64_t course_seed, const std::string& stud
   return std::stoull(hash.hex().substr(0, 15), nullptr, 16) % 1'000'000'000 + 1;
 }
 
-std::vector<std::string> exercises_in(const std::string& assignment,
-                                      const std::vector<std::string>& typed) {
-  std::vector<std::string> names, chosen;
-  try {
-    const Value all = parsed(assignment);
-    for (const Value& one : all.at("exercises").elements()) {
-      names.push_back(one.get<std::string>("name"));
-    }
-  } catch (const json::Error& error) {
-    throw DataError(std::string("the assignment cannot be read: ") + error.what());
-  }
-  for (const std::string& word : typed) {
-    const auto known = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
-      return name == word || name.substr(0, name.find('_')) == word;
-    });
-    if (known == names.end()) {
-      throw DataError("the assignment has no exercise " + data::quoted(word));
-    }
-    chosen.push_back(*known);
-  }
-  return typed.empty() ? names : chosen;
-}
-
 Pack platform_bundle(const Pack& course, const Bundle& bundle) {
-  const std::vector<std::string> exercises = exercises_in(bundle.assignment, bundle.exercises);
   Pack files;  // of the platform
   const std::string folder = kBundles + bundle.platform + "/";
   for (const PackedFile& file : course) {
     if (!file.path.starts_with(folder)) continue;
     files.push_back(file);
     files.back().path.erase(0, folder.size());
-    files.back().content = filled_in(file.content, exercises);
+    files.back().content = filled_in(file.content, bundle.exercises);
   }
   if (files.empty()) {
     throw DataError("this copy of the course has no " + folder + ": pack from a clone");
@@ -434,7 +410,7 @@ Pack platform_bundle(const Pack& course, const Bundle& bundle) {
   if (bundle.platform == "github") return files;
 
   Pack graded = course;
-  put(graded, {"solutions/assignment.json", with_exercises(bundle.assignment, exercises)});
+  put(graded, {"solutions/assignment.json", with_exercises(bundle.assignment, bundle.exercises)});
   add_manifest(graded);
   for (PackedFile& file : graded) file.path.insert(0, "course/");
   if (bundle.platform == "autolab") {

@@ -42,15 +42,10 @@ std::uint64_t seed_of_student(std::uint64_t course_seed, const std::string& stud
 struct Bundle {
   std::string platform;                // a folder of common/grader/bundles
   std::string assignment;              // the text of the assignment's file
-  std::vector<std::string> exercises;  // of it, by name; empty: all
+  std::vector<std::string> exercises;  // those of it, by name
 };
 /// Throws data::DataError, one line.
 Pack platform_bundle(const Pack& course, const Bundle& bundle);
-
-/// The exercises of an assignment's text by their names; with `typed` ("04", "04_tile_and_halo") those only. Throws
-/// data::DataError.
-std::vector<std::string> exercises_in(const std::string& assignment,
-                                      const std::vector<std::string>& typed);
 
 /// Writes it to a new folder or, by the target's name, a .zip, .tar.gz, .tgz or .tar, in which all lies in the folder
 /// `top` (empty: at the top). Whole or not at all. Throws data::NotWritten, and data::DataError for an

@@ -272,8 +272,14 @@ class Grades(unittest.TestCase):
 
     def test_wrong_use_is_one_line(self):
         file = self.submission(ROOT / "solutions" / EXERCISE / FILE)
+        short = self.folder / "short.json"
+        short.write_text(json.dumps({"exercises": [{"name": "04"}, {"name": EXERCISE}]}))
+        hunt = self.folder / "hunt.json"
+        hunt.write_text(json.dumps({"exercises": [{"name": EXERCISE}], "hunts": [{"name": "03", "points": 5}]}))
         for words, status, says in [
             ((self.folder / "none",), 2, "there is no"),
+            ((file, "--assignment", short), 2, f"short.json: '04' is to be named in full, '{EXERCISE}'"),
+            ((file, "--assignment", hunt), 2, "hunt.json: '03' is to be named in full, '03_pooling'"),
             ((file, "--assignment", self.folder / "none.json"), 2, "none.json"),
             ((file, "--format", "gradscope"), 2, "gradescope"),
             ((file, "--exercise", "77"), 2, "no exercise '77'"),

@@ -206,6 +206,9 @@ class Student(Copies):
     def test_a_wrong_use_is_one_line(self):
         roster = self.at / "few.csv"
         roster.write_text("id\ns1\n../s2\n")
+        week, short = self.at / "week.json", self.at / "short.json"
+        for file, name in ((week, "04_tile_and_halo"), (short, "04")):
+            file.write_text(json.dumps({"exercises": [{"name": name}]}))
         for words, code, says in [
             (["student"], 2, "needs a folder or an archive"),
             (["pupil", "x"], 2, "'pupil' is not one of student, instructor"),
@@ -214,7 +217,9 @@ class Student(Copies):
             (["student", str(self.at / "no" / "x"), "--student", "all"], 2, "--roster"),
             (["student", str(self.at / "z"), "--roster", str(roster), "--student", "s3"], 2, "nobody in"),
             (["student", str(self.at / "z"), "--roster", str(roster)], 2, "cannot be a file's name"),
-            (["gradescope", str(self.at / "z.zip"), "--exercises", "77", *self.assignment], 2, "has no exercise '77'"),
+            (["gradescope", str(self.at / "z.zip"), "--exercises", "77", *self.assignment], 2, "no exercise '77'"),
+            (["github", str(self.at / "z"), "--exercises", "05", "--assignment", str(week)], 2, "has no exercise '05'"),
+            (["github", str(self.at / "z"), "--assignment", str(short)], 2, "'04' is to be named in full"),
             (["gradescope", str(self.at / "z.zip"), "--seed", "3"], 2, "of students' copies"),
             (["student", str(self.at / "z"), "--exercises", "04"], 2, "of platforms' bundles"),
         ]:
@@ -305,7 +310,7 @@ class Others(Copies):
         self.assertTrue((prairielearn / "course/solutions/assignment.json").exists())
 
         github = self.at / "github"
-        self.assertEqual(run("pack", "github", str(github), "--exercises", "04,05", *self.assignment).returncode, 0)
+        self.assertEqual(run("pack", "github", str(github), "--exercises", "4,05,04", *self.assignment).returncode, 0)
         files = [p for p in github.rglob("*") if p.is_file()]
         self.assertEqual([p.name for p in files], ["classroom.yml"])
         text = files[0].read_text()

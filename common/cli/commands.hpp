@@ -100,9 +100,9 @@ struct GradeOptions {
   std::string student;                // whose it is; empty: as the submission is called
   std::optional<std::uint64_t> seed;  // of the inputs; if not given the assignment's
   bool own_inputs = false;  // those of the student's own copy, which follow from seed and student
-  std::string format = "text";  // formats.hpp
-  std::string output;           // a file; empty: the standard output
-  std::string feedback;         // full, kind or score; empty: as the assignment says
+  std::string format;       // formats.hpp
+  std::string output;       // a file; empty: the standard output
+  std::string feedback;     // full, kind or score; empty: as the assignment says
   std::string color = "auto";
 
   // A whole class (grade_class.cpp).

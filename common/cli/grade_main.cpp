@@ -2,9 +2,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "common/cli/commands.hpp"
 #include "common/cli/program.hpp"
+#include "common/data/file.hpp"
 #include "common/grader/formats.hpp"
 #include "common/report/command_line.hpp"
 
@@ -16,7 +18,7 @@ namespace fs = std::filesystem;
 // What --class has to be told; the function that is returned reads it, once the line is parsed.
 std::function<void()> class_options(CommandLine& line, GradeOptions& options) {
   struct Texts {
-    std::string jobs, shard, limit;
+    std::string results, jobs, shard, limit;
   };
   const auto texts = std::make_shared<Texts>();
   line.group("A whole class");
@@ -24,7 +26,7 @@ std::function<void()> class_options(CommandLine& line, GradeOptions& options) {
               "all submissions in this folder, or in this list with one path per line");
   line.option("--roster", "FILE.csv", options.roster,
               "who is in the class: columns id, name and, if need be, submission");
-  line.option("--results", "DIR", options.results,
+  line.option("--results", "DIR", texts->results,
               "where results go, and where a later run continues; default: class-results");
   line.option("--jobs", "N", texts->jobs, "graders at a time; default: one per processor");
   line.option("--shard", "I/N", texts->shard,
@@ -51,9 +53,25 @@ std::function<void()> class_options(CommandLine& line, GradeOptions& options) {
                        "' is not of the form 2/5, the second of five");
       }
     }
-    if (options.class_of.empty() &&
-        (!options.roster.empty() || options.jobs > 0 || !texts->shard.empty())) {
-      throw WrongUse("--roster, --jobs and --shard need --class DIR");
+    if (!texts->results.empty()) options.results = texts->results;
+    if (options.class_of.empty()) {
+      for (const auto& [name, value] : {std::pair{"--roster", options.roster},
+                                        {"--results", texts->results},
+                                        {"--jobs", texts->jobs},
+                                        {"--shard", texts->shard},
+                                        {"--submission-limit", texts->limit}}) {
+        if (!value.empty()) throw WrongUse(std::string(name) + " needs --class DIR");
+      }
+      return;
+    }
+    for (const auto& [name, value] :
+         {std::pair{data::quoted(options.submission), options.submission},
+          {"--student", options.student},
+          {"--format", options.format},
+          {"--output", options.output},
+          {"--feedback", options.feedback}}) {
+      if (value.empty()) continue;
+      throw WrongUse(name + " is of one submission, and --class grades all: leave out one of them");
     }
   };
 }
@@ -89,7 +107,9 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
   const auto parse_class = class_options(line, options);
   if (!line.parse(argc, argv)) return 0;
   if (!seed.empty()) options.seed = parse_seed(seed);
-  require_one_of("--format", options.format, grader::result_formats());
+  if (!options.format.empty()) {
+    require_one_of("--format", options.format, grader::result_formats());
+  }
   if (!options.feedback.empty()) {
     require_one_of("--feedback", options.feedback, {"full", "kind", "score"});
   }
@@ -106,6 +126,7 @@ int command_grade(const Global& global, int argc, const char* const* argv) {
   parse_class();
   if (!options.class_of.empty()) return run_grade_class(BuildFolder(global.build), options);
   if (options.submission.empty()) throw WrongUse("grade needs a file: ./halo grade FILE");
+  if (options.format.empty()) options.format = "text";
   return run_grade(BuildFolder(global.build), options);
 }
 
@@ -143,6 +164,15 @@ int command_pack(const Global& global, int argc, const char* const* argv) {
   if (options.what != "student" &&
       !(options.roster.empty() && options.student.empty() && seed.empty())) {
     throw WrongUse("--roster, --student and --seed are of students' copies: ./halo pack student");
+  }
+  if (options.what == "student" && options.roster.empty() && options.student.empty() &&
+      !(seed.empty() && options.assignment.empty())) {
+    throw WrongUse(
+        "--seed and --assignment are of copies with inputs of their own: name them, with --roster "
+        "or --student");
+  }
+  if (options.what == "instructor" && !options.assignment.empty()) {
+    throw WrongUse("--assignment is of platforms' bundles: an instructor's copy has the course's");
   }
   if (!options.exercises.empty() && (options.what == "student" || options.what == "instructor")) {
     throw WrongUse("--exercises is of platforms' bundles: a copy has them all");

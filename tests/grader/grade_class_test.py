@@ -125,7 +125,14 @@ class Classes(unittest.TestCase):
             (("--class", self.submissions, "--jobs", "0"), "--jobs"),
             (("--class", self.submissions, "--roster", self.folder / "none"), "cannot read"),
             (("--class", self.submissions, "--assignment", self.folder / "none"), "none"),
-            (("--roster", "x", self.submissions), "need --class"),
+            (("--roster", "x", self.submissions), "--roster needs --class"),
+            (("--results", "x", self.submissions), "--results needs --class"),
+            (("--submission-limit", "5", self.submissions), "--submission-limit needs --class"),
+            (("--class", self.submissions, self.submissions / f"ada_{FILE}"), f"ada_{FILE}' is of one submission"),
+            (("--class", self.submissions, "--student", "ada"), "--student is of one submission"),
+            (("--class", self.submissions, "--output", "x"), "--output is of one submission"),
+            (("--class", self.submissions, "--format", "json"), "--format is of one submission"),
+            (("--class", self.submissions, "--feedback", "kind"), "--feedback is of one submission"),
         ]:
             with self.subTest(words=words):
                 said = run(*words, status=2)

@@ -222,6 +222,9 @@ class Student(Copies):
             (["github", str(self.at / "z"), "--assignment", str(short)], 2, "'04' is to be named in full"),
             (["gradescope", str(self.at / "z.zip"), "--seed", "3"], 2, "of students' copies"),
             (["student", str(self.at / "z"), "--exercises", "04"], 2, "of platforms' bundles"),
+            (["student", str(self.at / "z"), "--seed", "3"], 2, "--roster or --student"),
+            (["student", str(self.at / "z"), "--assignment", str(week)], 2, "--roster or --student"),
+            (["instructor", str(self.at / "z"), "--assignment", str(week)], 2, "of platforms' bundles"),
         ]:
             with self.subTest(words=words):
                 done = run("pack", *words)

@@ -54,18 +54,15 @@ void rehearse(const std::vector<std::string>& command, const std::filesystem::pa
 
 int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
   namespace fs = std::filesystem;
-  grader::ClassList list = [&] {
+  const grader::ClassList list = [&] {
     try {
-      return grader::list_class(options.class_of, options.roster);
+      std::vector<fs::path> beside = grader::results_in(options.results);
+      beside.push_back(options.assignment);
+      return grader::list_class(options.class_of, options.roster, beside);
     } catch (const data::DataError& error) {
       throw WrongUse(std::string(error.what()));
     }
   }();
-  // Results that lie among the submissions are none.
-  std::erase_if(list.members, [&](const grader::ClassMember& member) {
-    std::error_code unknown;
-    return fs::equivalent(member.submission, options.results, unknown);
-  });
   for (const std::string& remark : list.remarks) {
     std::fprintf(stderr, "halo: %s\n", data::printable(remark).c_str());
   }

@@ -33,6 +33,9 @@ namespace {
 namespace fs = std::filesystem;
 using json::Value;
 
+// In the folder of results.
+constexpr const char *kGrades = "grades", *kTable = "class.csv", *kWhole = "class.json";
+
 // ---- Who handed in what ----
 
 std::string text_of(const fs::path& path) {
@@ -130,7 +133,8 @@ std::string fault_of_name(const std::string& id) {
   return "";
 }
 
-std::vector<fs::path> paths_of(const fs::path& submissions) {
+// Without those of `others`.
+std::vector<fs::path> paths_of(const fs::path& submissions, const std::vector<fs::path>& others) {
   std::vector<fs::path> paths;
   std::error_code error;
   if (fs::is_directory(submissions, error)) {
@@ -164,6 +168,12 @@ std::vector<fs::path> paths_of(const fs::path& submissions) {
       line.clear();
     }
   }
+  std::erase_if(paths, [&](const fs::path& path) {
+    return std::any_of(others.begin(), others.end(), [&](const fs::path& other) {
+      std::error_code unknown;
+      return fs::equivalent(path, other, unknown);
+    });
+  });
   if (paths.empty()) {
     throw data::DataError("there are no submissions in " + data::quoted(submissions.string()));
   }
@@ -192,7 +202,7 @@ ClassMember member_of(const std::string& id, const std::string& name,
 // ---- One result a student ----
 
 fs::path result_of(const fs::path& results, const ClassMember& member) {
-  return results / "grades" / (member.id + ".json");
+  return results / kGrades / (member.id + ".json");
 }
 
 // What the grade of this submission would be made from.
@@ -763,13 +773,15 @@ std::vector<std::string> ids_of_roster(const fs::path& roster) {
   return ids;
 }
 
-ClassList list_class(const fs::path& submissions, const fs::path& roster) {
+ClassList list_class(const fs::path& submissions, const fs::path& roster,
+                     std::vector<fs::path> beside) {
+  beside.push_back(roster);
   ClassList list;
   list.has_roster = !roster.empty();
   std::vector<RosterRow> rows;
   if (list.has_roster) rows = read_roster(roster);
   std::map<std::string, std::vector<fs::path>> others;
-  for (const fs::path& path : paths_of(submissions)) {
+  for (const fs::path& path : paths_of(submissions, beside)) {
     const std::string file = path.filename().string();
     const std::string stem = submission_name(path);
     // The surest sign that anybody has decides.
@@ -809,9 +821,13 @@ ClassList list_class(const fs::path& submissions, const fs::path& roster) {
   return list;
 }
 
+std::vector<fs::path> results_in(const fs::path& results) {
+  return {results, results / kGrades, results / kTable, results / kWhole};
+}
+
 ClassRound grade_class(const ClassList& list, const ClassGrading& grading) {
   std::error_code error;
-  fs::create_directories(grading.results / "grades", error);
+  fs::create_directories(grading.results / kGrades, error);
   if (error) {
     throw data::NotWritten("cannot write to " + data::quoted(grading.results.string()) + ": " +
                            error.message());
@@ -840,8 +856,8 @@ ClassRound grade_class(const ClassList& list, const ClassGrading& grading) {
 
 std::string write_class(const ClassList& list, const fs::path& results) {
   const Whole whole(list, results);
-  data::write_file((results / "class.csv").string(), whole.csv());
-  data::write_file((results / "class.json").string(), whole.json().dump(1) + "\n");
+  data::write_file((results / kTable).string(), whole.csv());
+  data::write_file((results / kWhole).string(), whole.json().dump(1) + "\n");
   return whole.summary();
 }
 

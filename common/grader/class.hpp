@@ -33,9 +33,13 @@ struct ClassList {
 /// What lies in a folder, or is named in a list with a path a line (seen from the list's folder); each is called by its name
 /// without the ending. A roster is a CSV with the columns id, name and, if need be, submission (the file's name):
 /// a submission belongs to whose id its name has as a word, else to whom it begins with, as Moodle ("Ada
-/// Lovelace_123_...") and Canvas ("lovelaceada_123_...") name them; who handed in nothing stands in the list too.
-/// Throws data::DataError, one line.
-ClassList list_class(const std::filesystem::path& submissions, const std::filesystem::path& roster);
+/// Lovelace_123_...") and Canvas ("lovelaceada_123_...") name them; who handed in nothing stands in the list too. The
+/// roster and what else is named `beside` may lie among the submissions, and is none. Throws data::DataError, one line.
+ClassList list_class(const std::filesystem::path& submissions, const std::filesystem::path& roster,
+                     std::vector<std::filesystem::path> beside = {});
+
+/// What a run leaves in the folder of its results, and that folder.
+std::vector<std::filesystem::path> results_in(const std::filesystem::path& results);
 
 /// The ids in such a roster, in its order. Throws data::DataError, one line.
 std::vector<std::string> ids_of_roster(const std::filesystem::path& roster);

@@ -109,12 +109,18 @@ class Classes(unittest.TestCase):
         self.assertEqual(list((self.folder / "out" / "grades").iterdir()), [])
         self.assertIn("1 graded now, 0 kept", self.grade("out", "--sandbox", "limits"))
 
-    def test_results_among_the_submissions_are_no_submission(self):
+    def test_what_else_lies_among_the_submissions_is_none(self):
         self.hand_in("ada")
-        for expected in ("1 graded now, 0 kept", "0 graded now, 1 kept"):
-            said = self.grade("submissions/results")
-            self.assertIn("1 student: 1 graded\n", said)
-            self.assertIn(expected, said)
+        roster, assignment = self.submissions / "roster.csv", self.submissions / "week.json"
+        roster.write_text("id\nada\n")
+        assignment.write_text(json.dumps({"exercises": [{"name": EXERCISE}]}))
+        for results in ("submissions/results", "submissions"):
+            for expected in ("1 graded now, 0 kept", "0 graded now, 1 kept"):
+                with self.subTest(results=results, expected=expected):
+                    said = self.grade(results, "--roster", roster, "--assignment", assignment)
+                    self.assertIn("1 student: 1 graded\n", said)
+                    self.assertIn(expected, said)
+            shutil.rmtree(self.submissions / "results", ignore_errors=True)
 
     def test_wrong_use_is_one_line(self):
         self.hand_in("ada")

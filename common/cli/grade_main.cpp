@@ -24,8 +24,9 @@ std::function<void()> class_options(CommandLine& line, GradeOptions& options) {
   line.group("A whole class");
   line.option("--class", "DIR|LIST", options.class_of,
               "all submissions in this folder, or in this list with one path per line");
-  line.option("--roster", "FILE.csv", options.roster,
-              "who is in the class: columns id, name and, if need be, submission");
+  line.option(
+      "--roster", "FILE.csv", options.roster,
+      "who is in the class: columns id, name and, if need be, submission (of a group the same)");
   line.option("--results", "DIR", texts->results,
               "where results go, and where a later run continues; default: class-results");
   line.option("--jobs", "N", texts->jobs, "graders at a time; default: one per processor");

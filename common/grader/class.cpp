@@ -178,6 +178,7 @@ std::vector<fs::path> paths_of(const fs::path& submissions, const std::vector<fs
     throw data::DataError("there are no submissions in " + data::quoted(submissions.string()));
   }
   std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   return paths;
 }
 
@@ -192,9 +193,16 @@ ClassMember member_of(const std::string& id, const std::string& name,
                    " is named and not there: a wrong path in the list, or a link to nothing";
   }
   if (handed_in.size() > 1) {
-    member.fault = std::to_string(handed_in.size()) + " submissions, " +
-                   data::quoted(handed_in[0].filename().string()) + " and " +
-                   data::quoted(handed_in[1].filename().string()) + ": keep one";
+    const fs::path &one = handed_in[0], &other = handed_in[1];
+    const std::string count = std::to_string(handed_in.size()) + " submissions";
+    // In a folder no two have one name.
+    member.fault = one.filename() == other.filename()
+                       ? count + " called " + data::quoted(one.filename().string()) + ", in " +
+                             data::quoted(one.parent_path().string()) + " and " +
+                             data::quoted(other.parent_path().string()) +
+                             ": list these folders instead"
+                       : count + ", " + data::quoted(one.filename().string()) + " and " +
+                             data::quoted(other.filename().string()) + ": keep one";
   }
   return member;
 }
@@ -792,15 +800,15 @@ ClassList list_class(const fs::path& submissions, const fs::path& roster,
         if (is_of(row)) whose.push_back(&row);
       }
     };
-    find([&](const RosterRow& row) { return row.submission == file; });
-    find([&](const RosterRow& row) { return row.submission == stem; });
+    find([&](const RosterRow& row) { return row.submission == file || row.submission == stem; });
+    const bool is_named = !whose.empty();  // then all of them: they worked together
     find([&](const RosterRow& row) { return row.id == stem; });
     find([&](const RosterRow& row) { return row.submission.empty() && has_word(stem, row.id); });
     find([&](const RosterRow& row) {
       return row.submission.empty() && begins_with_name(stem, row.name);
     });
-    if (whose.size() == 1) {
-      whose.front()->handed_in.push_back(path);
+    if (whose.size() == 1 || is_named) {
+      for (RosterRow* const row : whose) row->handed_in.push_back(path);
       continue;
     }
     others[stem].push_back(path);

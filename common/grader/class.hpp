@@ -31,8 +31,8 @@ struct ClassList {
 };
 
 /// What lies in a folder, or is named in a list with a path a line (seen from the list's folder); each is called by its name
-/// without the ending. A roster is a CSV with the columns id, name and, if need be, submission (the file's name):
-/// a submission belongs to whose id its name has as a word, else to whom it begins with, as Moodle ("Ada
+/// without the ending. A roster is a CSV with the columns id, name and, if need be, submission (the file's name; who
+/// worked together have the same): any other submission belongs to whose id its name has as a word, else to whom it begins with, as Moodle ("Ada
 /// Lovelace_123_...") and Canvas ("lovelaceada_123_...") name them; who handed in nothing stands in the list too. The
 /// roster and what else is named `beside` may lie among the submissions, and is none. Throws data::DataError, one line.
 ClassList list_class(const std::filesystem::path& submissions, const std::filesystem::path& roster,

@@ -363,6 +363,20 @@ TEST_CASE("A roster says who is meant, and who handed in nothing") {
   CHECK(member("4716").submission.filename() == "x_4716_y.cu");
 }
 
+TEST_CASE("Who worked together have one submission, named by the roster, and each a grade") {
+  Class all;
+  all.roster = all.folder.write("roster.csv",
+                                "id,name,submission\n"
+                                "4711,Ada,team 1.cu\n4712,Bo,team 1\n4713,Cy,team 1.cu\n");
+  all.add("team 1.cu", grade_text("", {1}));
+  CHECK(all.list().remarks.empty());
+  CHECK(all.grade().graded == 3);
+  all.write();
+  auto rows = all.rows();
+  CHECK(rows.size() == 3);
+  for (const std::string id : {"4711", "4712", "4713"}) CHECK(rows[id]["points"] == "10");
+}
+
 TEST_CASE("A link to nothing is told as such, and no grader is asked") {
   Class all;
   all.add("good.cu", grade_text("good", {1}));
@@ -391,11 +405,16 @@ TEST_CASE("Who handed in twice, or under a name that no file should have, is tol
 TEST_CASE("A list names its submissions by paths, seen from where it lies") {
   Class all;
   all.add("ada.cu", grade_text("ada", {1}));
-  const std::string list = all.folder.write("list.txt", "in/ada.cu\r\n\n");
+  const std::string list = all.folder.write("list.txt", "in/ada.cu\r\n\nin/ada.cu\n");
   const ClassList found = list_class(list, "");
   REQUIRE(found.members.size() == 1);
   CHECK(found.members[0].id == "ada");
+  CHECK(found.members[0].fault.empty());
   CHECK(fs::exists(found.members[0].submission));
+  const ClassList alike = list_class(all.folder.write("alike.txt", "a/x.cu\nb/x.cu\n"), "");
+  REQUIRE(alike.members.size() == 1);
+  CHECK_THAT(alike.members[0].fault, contains("2 submissions called 'x.cu', in '"));
+  CHECK_THAT(alike.members[0].fault, contains("/b': list these folders instead"));
   CHECK_THAT(error_of([&] { list_class(all.folder / "nothing", ""); }),
              contains("there is no folder or list of submissions"));
   CHECK_THAT(error_of([&] { list_class(all.folder.write("empty", "\n"), ""); }),

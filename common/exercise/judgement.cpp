@@ -58,6 +58,23 @@ std::string answers_note(const Exercise& exercise) {
          exercise.path_of(exercise.answers());
 }
 
+// The first file of the student's own that theirs includes: it would pass here, and not compile where it is graded.
+std::string include_note(const Exercise& exercise) {
+  const std::string directive = "#include\"";
+  std::istringstream lines(text_of_file(exercise.source(), true));
+  for (std::string line; std::getline(lines, line);) {
+    std::erase_if(line, [](char c) { return c == ' ' || c == '\t'; });
+    const std::size_t end = line.find('"', directive.size());
+    if (!line.starts_with(directive) || end == std::string::npos) continue;
+    const std::string name = line.substr(directive.size(), end - directive.size());
+    std::error_code unknown;
+    if (!std::filesystem::is_regular_file(exercise.folder / name, unknown)) continue;
+    return data::quoted(name) + " is not handed in: what you use of it belongs in " +
+           exercise.source().filename().string();
+  }
+  return "";
+}
+
 // Of the first budget that was not kept: what the worst lines do, with the same problem and inputs. It is for
 // people; where it cannot be had, the marks say enough.
 std::string why_over_budget(const BuildFolder& build, const Exercise& exercise, const Marks& marks,
@@ -189,6 +206,7 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
   screen.lines = options.lines;
   if (options.lines > 0) screen.all_of_it = "./halo try " + exercise.number + " --all";
   if (!attempt.warning.empty()) screen.notes.push_back(attempt.warning);
+  if (const std::string note = include_note(exercise); !note.empty()) screen.notes.push_back(note);
   for (std::size_t i = 0; i < std::min(said.faults.size(), kMostPredictionFaults); ++i) {
     screen.notes.push_back(said.faults[i]);
   }

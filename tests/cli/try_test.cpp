@@ -265,6 +265,16 @@ TEST_CASE_METHOD(TryFixture, "try: a file that is saved while it is compiled is 
   CHECK(course.compilations() == 2);
 }
 
+TEST_CASE_METHOD(TryFixture, "try: a file that is not handed in is told, though all is right") {
+  write_text(source, "# include  \"tile.cuh\" // RIGHT\n#include \"common/x.h\"\n");
+  write_text(source.parent_path() / "tile.cuh", "\n");
+  const Ended ended = course.halo({"try", "04"});
+  CHECK(ended.status == 0);
+  CHECK_THAT(ended.out, contains("'tile.cuh' is not handed in: what you use of it belongs in "
+                                 "tile_and_halo.cu") &&
+                            !contains("x.h"));
+}
+
 TEST_CASE_METHOD(TryFixture,
                  "try: a warning of the compiler is told beside the verdict, each time") {
   course.set_compiler("echo \"$1:7:3: warning: unused variable 'halo'\" >&2; cp \"$1\" \"$3\"");

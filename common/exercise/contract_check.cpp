@@ -51,11 +51,10 @@ class ContractExaminer final : public Examiner {
   }
   int run_once(const std::vector<long long>& numbers) override {
     const std::vector<std::string>& names = contract().numbers;
-    if (!numbers.empty() && numbers.size() != names.size()) {
-      std::string all;
-      for (const std::string& name : names) all += (all.empty() ? "" : ",") + name;
-      std::fprintf(stderr, "--numbers: a problem of %s has %zu numbers: %s\n",
-                   contract().name.c_str(), names.size(), all.c_str());
+    try {
+      if (!numbers.empty()) require_possible(contract(), {numbers}, 0);
+    } catch (const std::runtime_error& error) {
+      std::fprintf(stderr, "--numbers: %s\n", error.what());
       return 2;
     }
     const std::vector<long long> chosen = numbers.empty() ? check_.telling_problem() : numbers;

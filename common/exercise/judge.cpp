@@ -787,13 +787,15 @@ void require_possible(const Contract& contract, const std::vector<Numbers>& prob
   // A quarter of a gigabyte.
   constexpr std::int64_t kMostCells = std::int64_t{1} << 26;
   const auto fail = [&](const std::string& what) {
-    throw std::runtime_error("a hidden problem of " + contract.name + " " + what);
+    throw std::runtime_error("a problem of " + contract.name + " " + what);
   };
   if (drawn > 0 && !contract.draw) fail("cannot be drawn: name its numbers in \"problems\"");
   for (const Numbers& numbers : problems) {
     if (numbers.size() != contract.numbers.size()) {
+      std::string names;
+      for (const std::string& name : contract.numbers) names += (names.empty() ? "" : ",") + name;
       fail("has " + std::to_string(numbers.size()) + " numbers, should have " +
-           std::to_string(contract.numbers.size()));
+           std::to_string(contract.numbers.size()) + ": " + names);
     }
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       // What the exercise's own cases have: no padding, say, or a mask with a middle.

@@ -231,6 +231,16 @@ class Course(unittest.TestCase):
                 judge(exercise, program, None)
         self.assertTrue(failed, "none of them fails a hidden case")
 
+    def test_a_problem_that_no_program_could_be_given_is_not_traced(self):
+        exercise, source = "04_tile_and_halo", source_of("04_tile_and_halo", "solution")
+        for numbers, says in [("8,3", "has 2 numbers, should have 3: n,width,threads"), ("-8,3,8", "has n -8"),
+                              ("8,4,8", "width 4, should be odd"), ("99999999999999999999,3,8", "should be 1 to ")]:
+            with self.subTest(numbers=numbers):
+                result = run_check(build / f"../../exercises/check-{exercise}",
+                                   program_of(build.parent.parent, source), source, ["--trace", numbers])
+                self.assertEqual(result["status"], 2, result["said"])
+                self.assertRegex(result["said"], rf"\A--numbers: a problem of {exercise} .*{re.escape(says)}.*\n\Z")
+
     def test_every_category_and_every_case_has_points(self):
         def judge(_exercise, _program, result):
             self.assertEqual({one["category"] for one in result["cases"].values()},

@@ -285,7 +285,7 @@ TEST_CASE("a hidden mask has a middle where those of the exercise have one") {
   odd.groups = {{"short ones", {{1}, {5}}}, {"long ones", {{33}}}};
   CHECK_NOTHROW(require_possible(odd, {{3}, {7}}, 0));
   CHECK_THROWS_WITH(require_possible(odd, {{3}, {4}}, 0),
-                    "a hidden problem of " + odd.name +
+                    "a problem of " + odd.name +
                         " has n 4, should be odd, as in all of the exercise's own cases");
   CHECK_NOTHROW(require_possible(copy_contract(), {{3}, {4}}, 0));
 }

@@ -72,17 +72,9 @@ fs::path solutions_of(const fs::path& exercise) {
   return exercise.parent_path().parent_path() / "solutions";
 }
 
-// What was typed as one name: of a path the part that names an exercise.
-std::string name_typed(const std::string& typed) {
-  if (typed.find('/') == std::string::npos) return typed;
-  for (const fs::path& part : fs::path(typed)) {
-    if (is_exercise_name(part.string())) return part.string();
-  }
-  return typed;
-}
-
 bool is_meant(const Exercise& exercise, const std::string& typed) {
   return typed == exercise.name || typed == exercise.number || typed == exercise.name.substr(3) ||
+         typed == exercise.file_name() ||
          (exercise.number[0] == '0' && typed == exercise.number.substr(1));
 }
 
@@ -168,17 +160,21 @@ std::string Exercises::seed() const {
 }
 
 const Exercise& Exercises::find(const std::string& typed) const {
-  const std::string name = name_typed(typed);
+  const fs::path path = typed;
+  const bool is_path = typed.find('/') != std::string::npos;
   std::vector<std::string> names;
   std::string numbers;
   for (const auto* exercises : {&all_, &empty_}) {
     for (const Exercise& exercise : *exercises) {
-      if (is_meant(exercise, name)) return exercise;
+      // Of a path the part that is its folder: what the course lies in may be called 24_gpu.
+      const bool is_it = is_path ? std::find(path.begin(), path.end(), exercise.name) != path.end()
+                                 : is_meant(exercise, typed);
+      if (is_it) return exercise;
       names.push_back(exercise.name);
       numbers += (numbers.empty() ? "" : " ") + exercise.number;
     }
   }
-  throw WrongUse("no exercise '" + typed + "'" + data::did_you_mean(name, names) + " (there are " +
+  throw WrongUse("no exercise '" + typed + "'" + data::did_you_mean(typed, names) + " (there are " +
                  numbers + ": ./halo progress)");
 }
 

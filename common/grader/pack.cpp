@@ -270,8 +270,8 @@ Value parsed(const std::string& assignment) {
   }
 }
 
-// The assignment with these exercises only.
-std::string with_exercises(const std::string& assignment, const std::vector<std::string>& names) {
+// The assignment with these exercises only; hunts are part of the whole.
+Value with_exercises(const std::string& assignment, const std::vector<std::string>& names) {
   Value all = parsed(assignment);
   Value chosen = Value::array();
   for (const Value& one : all.at("exercises").elements()) {
@@ -280,7 +280,7 @@ std::string with_exercises(const std::string& assignment, const std::vector<std:
   }
   if (names.size() < all.at("exercises").elements().size()) all["hunts"] = Value::array();
   all["exercises"] = std::move(chosen);
-  return all.dump(1) + "\n";
+  return all;
 }
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
@@ -297,8 +297,9 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
 }
 
 // A file of common/grader/bundles. What stands between lines with @EACH and @END is there for each exercise:
-// @EXERCISE is its name, @NUMBER its number.
-std::string filled_in(std::string text, const std::vector<std::string>& exercises) {
+// @EXERCISE is its name, @NUMBER its number; @LIST has whatever has a score.
+std::string filled_in(std::string text, const std::vector<std::string>& exercises,
+                      const std::vector<std::string>& scored) {
   for (std::size_t each; (each = text.find("@EACH\n")) != std::string::npos;) {
     const std::size_t end = text.find("@END\n", each);
     if (end == std::string::npos) break;
@@ -312,8 +313,7 @@ std::string filled_in(std::string text, const std::vector<std::string>& exercise
   }
   std::vector<std::string> runners;
   for (const std::string& name : exercises) runners.push_back("exercise" + name.substr(0, 2));
-  return replaced(replaced(text, "@LIST", joined(exercises, ", ")), "@RUNNERS",
-                  joined(runners, ","));
+  return replaced(replaced(text, "@LIST", joined(scored, ", ")), "@RUNNERS", joined(runners, ","));
 }
 
 }  // namespace
@@ -395,13 +395,20 @@ std::uint64_t seed_of_student(std::uint64_t course_seed, const std::string& stud
 }
 
 Pack platform_bundle(const Pack& course, const Bundle& bundle) {
+  const Value assignment = with_exercises(bundle.assignment, bundle.exercises);
+  std::vector<std::string> scored = bundle.exercises;
+  if (const Value* const hunts = assignment.find("hunts")) {
+    for (const Value& one : hunts->elements()) {
+      scored.push_back("hunts/" + one.get<std::string>("name"));
+    }
+  }
   Pack files;  // of the platform
   const std::string folder = kBundles + bundle.platform + "/";
   for (const PackedFile& file : course) {
     if (!file.path.starts_with(folder)) continue;
     files.push_back(file);
     files.back().path.erase(0, folder.size());
-    files.back().content = filled_in(file.content, bundle.exercises);
+    files.back().content = filled_in(file.content, bundle.exercises, scored);
   }
   if (files.empty()) {
     throw DataError("this copy of the course has no " + folder + ": pack from a clone");
@@ -410,7 +417,7 @@ Pack platform_bundle(const Pack& course, const Bundle& bundle) {
   if (bundle.platform == "github") return files;
 
   Pack graded = course;
-  put(graded, {"solutions/assignment.json", with_exercises(bundle.assignment, bundle.exercises)});
+  put(graded, {"solutions/assignment.json", assignment.dump(1) + "\n"});
   add_manifest(graded);
   for (PackedFile& file : graded) file.path.insert(0, "course/");
   if (bundle.platform == "autolab") {

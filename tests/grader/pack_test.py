@@ -322,6 +322,14 @@ class Others(Copies):
         self.assertIn("runners: exercise04,exercise05", text)
         self.assertIn('EXERCISE05_RESULTS: "${{steps.exercise05.outputs.result}}"', text)
 
+        # Autolab takes no score of a problem that it does not know.
+        week = self.at / "week.json"
+        week.write_text(json.dumps({"exercises": [{"name": "04_tile_and_halo"}],
+                                    "hunts": [{"name": "03_pooling", "points": 5}]}))
+        whole = self.at / "whole"
+        if "libarchive" not in run("pack", "autolab", str(whole), "--assignment", str(week)).stderr:
+            self.assertIn(": 04_tile_and_halo, hunts/03_pooling.", (whole / "autograde-Makefile").read_text())
+
         autolab = self.at / "autolab"
         done = run("pack", "autolab", str(autolab), "--exercises", "04", *self.assignment)
         if "libarchive" in done.stderr:

@@ -130,6 +130,10 @@ int judge_hunt(const BuildFolder& build, const Hunts& hunts, const Hunt& hunt,
   prepare_exercise(build, exercise, choose_exercise_backend(build, "sim"));
   AttemptOptions options;
   options.backend = "sim";
+  // As of an exercise: those of this copy, or what was wrong again.
+  options.seed = Exercises(build.source()).seed();
+  const std::uint64_t before = progress.read(exercise.name).seed;
+  if (options.seed.empty() && before != 0) options.seed = std::to_string(before);
   const Attempt attempt = attempt_exercise(build, exercise, options);
   if (attempt.end == Attempt::End::not_compiled) {
     std::fprintf(stderr, "hunt %s does not compile\n%s\n", hunt.number.c_str(),
@@ -144,6 +148,7 @@ int judge_hunt(const BuildFolder& build, const Hunts& hunts, const Hunt& hunt,
     ++record.attempts;
     record.most = attempt.marks.most();
     record.best = std::max(record.best, attempt.marks.points());
+    record.seed = mended ? 0 : attempt.marks.seed;
     if (mended && record.passed.empty()) record.passed = date_now();
     if (found && record.found.empty()) record.found = date_now();
   });

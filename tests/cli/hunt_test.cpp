@@ -17,6 +17,7 @@ constexpr const char* kMended = "one\ntwo\nthree\nRIGHT\nfive\n";
 
 struct HuntFixture {
   HuntFixture() {
+    course.add(kTile, "Tile and halo");
     const fs::path exercises = course.root() / "exercises/hunts";
     file = exercises / "07_softmax.cu";
     claims = exercises / "07_softmax.claims";
@@ -118,6 +119,21 @@ TEST_CASE_METHOD(HuntFixture, "hunt: file and claim have one answer") {
                             contains("Two threads meet.") && contains("from: a listing"));
   CHECK(!record().get<std::string>("found").empty());
   CHECK_THAT(course.halo({"hunt"}).out, contains("1 of 2 hunts are found"));
+}
+
+TEST_CASE_METHOD(HuntFixture, "hunt: inputs are those of this copy, or what was wrong again") {
+  write_text(file, std::string(kHunt) + "six\n");
+  course.halo({"hunt", "07"});
+  CHECK_THAT(course.check_words(), !contains("--seed"));
+  course.halo({"hunt", "07"});
+  CHECK_THAT(course.check_words(), contains("--seed 7"));  // as it was told
+  write_text(file, kMended);
+  course.halo({"hunt", "07"});
+  course.halo({"hunt", "07"});
+  CHECK_THAT(course.check_words(), !contains("--seed"));
+  write_text(course.root() / "exercises/student.json", R"({"student": "ada", "seed": 5})");
+  course.halo({"hunt", "07"});
+  CHECK_THAT(course.check_words(), contains("--seed 5"));
 }
 
 TEST_CASE_METHOD(HuntFixture, "hunt: of a line that is missing both neighbours are right") {

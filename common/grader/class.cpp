@@ -803,10 +803,18 @@ ClassList list_class(const fs::path& submissions, const fs::path& roster,
     find([&](const RosterRow& row) { return row.submission == file || row.submission == stem; });
     const bool is_named = !whose.empty();  // then all of them: they worked together
     find([&](const RosterRow& row) { return row.id == stem; });
-    find([&](const RosterRow& row) { return row.submission.empty() && has_word(stem, row.id); });
-    find([&](const RosterRow& row) {
+    const auto names_who = [&](const RosterRow& row) {
       return row.submission.empty() && begins_with_name(stem, row.name);
-    });
+    };
+    if (whose.empty()) {
+      find([&](const RosterRow& row) { return row.submission.empty() && has_word(stem, row.id); });
+      // A platform's own number may be somebody's id: where another's name stands before it, nobody knows.
+      const bool agree = std::any_of(whose.begin(), whose.end(),
+                                     [&](const RosterRow* row) { return names_who(*row); });
+      for (RosterRow& row : rows) {
+        if (!agree && names_who(row)) whose.push_back(&row);
+      }
+    }
     if (whose.size() == 1 || is_named) {
       for (RosterRow* const row : whose) row->handed_in.push_back(path);
       continue;
@@ -821,6 +829,10 @@ ClassList list_class(const fs::path& submissions, const fs::path& roster,
     }
   }
   for (const RosterRow& row : rows) {
+    if (row.handed_in.empty() && !row.submission.empty()) {
+      list.remarks.push_back(data::quoted(row.submission) + ", which the roster names for " +
+                             data::quoted(row.id) + ", is not there");
+    }
     list.members.push_back(member_of(row.id, row.name, row.handed_in));
   }
   for (const auto& [stem, paths] : others) list.members.push_back(member_of(stem, "", paths));

@@ -363,6 +363,22 @@ TEST_CASE("A roster says who is meant, and who handed in nothing") {
   CHECK(member("4716").submission.filename() == "x_4716_y.cu");
 }
 
+TEST_CASE("A platform's number that is another's id makes nobody's submission") {
+  Class all;
+  all.roster = all.folder.write("roster.csv",
+                                "id,name,submission\n"
+                                "11,Ada Lovelace,\n12,Bo Ek,\n13,Cy Twombly,cyy.zip\n");
+  all.add("Ada Lovelace_12_assignsubmission_file_.cu", grade_text("", {1}));
+  all.add("Bo Ek_12_assignsubmission_file_.cu", grade_text("", {1}));
+  const ClassList list = all.list();
+  REQUIRE(list.remarks.size() == 2);
+  CHECK_THAT(list.remarks[0], contains("may be of '12' or of '11'"));
+  CHECK_THAT(list.remarks[1], contains("'cyy.zip', which the roster names for '13', is not there"));
+  REQUIRE(list.members.size() == 4);
+  CHECK(list.members[0].submission.empty());
+  CHECK(list.members[1].submission.filename() == "Bo Ek_12_assignsubmission_file_.cu");
+}
+
 TEST_CASE("Who worked together have one submission, named by the roster, and each a grade") {
   Class all;
   all.roster = all.folder.write("roster.csv",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
 #include <system_error>
 
 #include "common/build/compiler_output.hpp"
@@ -186,7 +187,8 @@ std::string text_of_file(const fs::path& path, bool optional, std::int64_t large
   if (file.size() > largest) throw file.error("it is too large for a text");
   std::string text(static_cast<std::size_t>(file.size()), '\0');
   text.resize(file.read(0, text.data(), text.size()));
-  return text;
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";  // some editors begin UTF-8 with it
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
 }
 
 }  // namespace halo

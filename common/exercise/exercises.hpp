@@ -70,8 +70,8 @@ class Exercises {
 /// Nobody writes more by hand; what is larger is something else.
 inline constexpr std::int64_t kLargestText = 4 << 20;
 
-/// The text of a file. Throws data::DataError, one line, also where it is larger than that; `optional`: what is not there
-/// is empty.
+/// The text of a file, without the mark that UTF-8 may begin with. Throws data::DataError, one line, also where it is larger
+/// than that; `optional`: what is not there is empty.
 std::string text_of_file(const std::filesystem::path& file, bool optional = false,
                          std::int64_t largest = kLargestText);
 

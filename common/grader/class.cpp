@@ -152,7 +152,9 @@ std::vector<fs::path> paths_of(const fs::path& submissions, const std::vector<fs
                           data::quoted(submissions.string()));
   } else {
     std::string line;
-    for (const char c : text_of(submissions) + "\n") {
+    std::string text = text_of(submissions) + "\n";
+    if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+    for (const char c : text) {
       if (c != '\n') {
         line += c;
         continue;

@@ -121,6 +121,14 @@ TEST_CASE_METHOD(HuntFixture, "hunt: file and claim have one answer") {
   CHECK_THAT(course.halo({"hunt"}).out, contains("1 of 2 hunts are found"));
 }
 
+TEST_CASE_METHOD(HuntFixture, "hunt: a claim counts behind the mark of UTF-8") {
+  write_text(file, kMended);
+  write_text(claims,
+             "\xEF\xBB\xBF"
+             "4 race\n");
+  CHECK_THAT(course.halo({"hunt", "07"}).out, contains("hunt 07: found, by claim 1\n"));
+}
+
 TEST_CASE_METHOD(HuntFixture, "hunt: inputs are those of this copy, or what was wrong again") {
   write_text(file, std::string(kHunt) + "six\n");
   course.halo({"hunt", "07"});

@@ -421,7 +421,7 @@ TEST_CASE("Who handed in twice, or under a name that no file should have, is tol
 TEST_CASE("A list names its submissions by paths, seen from where it lies") {
   Class all;
   all.add("ada.cu", grade_text("ada", {1}));
-  const std::string list = all.folder.write("list.txt", "in/ada.cu\r\n\nin/ada.cu\n");
+  const std::string list = all.folder.write("list.txt", "\xEF\xBB\xBFin/ada.cu\r\n\nin/ada.cu\n");
   const ClassList found = list_class(list, "");
   REQUIRE(found.members.size() == 1);
   CHECK(found.members[0].id == "ada");

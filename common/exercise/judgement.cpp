@@ -10,6 +10,7 @@
 
 #include "common/build/errors.hpp"
 #include "common/data/file.hpp"
+#include "common/data/suggestion.hpp"
 #include "common/exercise/marks_text.hpp"
 #include "common/exercise/predictions.hpp"
 #include "common/exercise/profiled.hpp"
@@ -207,9 +208,16 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
   if (options.lines > 0) screen.all_of_it = "./halo try " + exercise.number + " --all";
   if (!attempt.warning.empty()) screen.notes.push_back(attempt.warning);
   if (const std::string note = include_note(exercise); !note.empty()) screen.notes.push_back(note);
-  for (std::size_t i = 0; i < std::min(said.faults.size(), kMostPredictionFaults); ++i) {
-    screen.notes.push_back(said.faults[i]);
+  std::vector<std::string> faults = said.faults;
+  for (const Predictions::Line& line : said.lines) {
+    std::vector<std::string> keys;
+    for (const Question& question : marks.questions) keys.push_back(question.key);
+    if (!line.said || std::find(keys.begin(), keys.end(), line.key) != keys.end()) continue;
+    faults.push_back(exercise.path_of(exercise.predictions()) + ": there is no question " +
+                     line.key + data::did_you_mean(line.key, keys));
   }
+  faults.resize(std::min(faults.size(), kMostPredictionFaults));
+  screen.notes.insert(screen.notes.end(), faults.begin(), faults.end());
   if (const std::string answers = answers_note(exercise); !answers.empty()) {
     screen.notes.push_back(answers);
   }

@@ -530,6 +530,16 @@ TEST_CASE_METHOD(TryFixture, "try: predictions that are no numbers are told and 
                             contains("1 of 2 right, 1 open"));
 }
 
+TEST_CASE_METHOD(TryFixture,
+                 "try: an answer to no question is told, and a file in Notepad's UTF-8 read") {
+  write_text(course.file(kTile, "predictions.txt"),
+             "\xEF\xBB\xBF# Cells?\ncell_per_block = 264\nbarriers = 1\n");
+  const Ended ended = course.halo({"try", "04"}, {"COLUMNS=200"});
+  CHECK_THAT(ended.out, contains("predictions.txt: there is no question cell_per_block; did you "
+                                 "mean cells_per_block?") &&
+                            contains("1 of 2 right, 1 open") && !contains("is not of the form"));
+}
+
 TEST_CASE_METHOD(TryFixture, "try: written answers are counted until they are written") {
   const auto says = [&](const std::string& answers) {
     write_text(course.file(kTile, "answers.md"), answers);

@@ -521,14 +521,29 @@ std::string asked_for(const std::vector<Wanted>& wanted) {
                                   wanted.front().file;
 }
 
+// Without the number that a platform or a browser gives what is handed in, or loaded, again: x-1.cu and x (1).cu are x.cu.
+std::string first_name(const std::string& file) {
+  const std::size_t ending = file.rfind('.');
+  std::size_t end = ending;
+  const bool in_brackets = end > 0 && file[end - 1] == ')';
+  if (in_brackets) --end;
+  std::size_t begin = end;
+  while (begin > 0 && std::isdigit(static_cast<unsigned char>(file[begin - 1])) != 0) --begin;
+  if (begin == end || begin == 0 || file[begin - 1] != (in_brackets ? '(' : '-')) return file;
+  --begin;
+  while (begin > 0 && file[begin - 1] == ' ') --begin;
+  return file.substr(0, begin) + file.substr(ending);
+}
+
 // As what exercise's file one is taken that was handed in by itself: tile_and_halo.cu of meyer_tile_and_halo.cu.
 std::string lone_name(const std::string& file, const std::vector<Wanted>& wanted) {
+  const std::string name = first_name(file);
   const Wanted* best = nullptr;
   for (const Wanted& one : wanted) {
-    if (!lower(file).ends_with(lower(one.file))) continue;
-    const std::size_t before = file.size() - one.file.size();
+    if (!lower(name).ends_with(lower(one.file))) continue;
+    const std::size_t before = name.size() - one.file.size();
     const bool is_word =
-        before == 0 || std::isalnum(static_cast<unsigned char>(file[before - 1])) == 0;
+        before == 0 || std::isalnum(static_cast<unsigned char>(name[before - 1])) == 0;
     if (is_word && (best == nullptr || one.file.size() > best->file.size())) best = &one;
   }
   if (best == nullptr && wanted.size() == 1) best = &wanted.front();

@@ -99,6 +99,15 @@ TEST_CASE("A file by itself is of the exercise that its name ends with") {
   const Folder folder;
   CHECK(Taken(folder.write("tile_and_halo.cu", "4")).source("04_tile_and_halo") == "4");
   CHECK(Taken(folder.write("Meyer_12_TILE_and_halo.CU", "4")).source("04_tile_and_halo") == "4");
+  // Canvas's second try, and a browser's second copy.
+  for (const std::string again :
+       {"ekbo_12_34_tile_and_halo-1.cu", "tile_and_halo (12).CU", "tile_and_halo(1).cu"}) {
+    CHECK(Taken(folder.write(again, "4")).source("04_tile_and_halo") == "4");
+  }
+  for (const std::string other :
+       {"tile_and_halo1.cu", "tile_and_halo-.cu", "-1.cu", "(1).cu", "1).cu"}) {
+    CHECK_THAT(Taken(folder.write(other, "4")).refusal, contains("does not have the name"));
+  }
   const Taken none(folder.write("percentile_and_halo.cu", "4"));
   CHECK_THAT(none.refusal,
              contains("'percentile_and_halo.cu' does not have the name of an exercise's file"));

@@ -81,6 +81,7 @@ std::vector<RosterRow> read_roster(const fs::path& path) {
     return std::nullopt;
   };
   if (!column("id")) throw wrong("its first line has no column id");
+  if (rows.size() == 1) throw wrong("below its first line there is nobody");
   std::vector<RosterRow> roster;
   std::set<std::string> ids;
   for (std::size_t i = 1; i < rows.size(); ++i) {

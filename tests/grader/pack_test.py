@@ -206,6 +206,8 @@ class Student(Copies):
     def test_a_wrong_use_is_one_line(self):
         roster = self.at / "few.csv"
         roster.write_text("id\ns1\n../s2\n")
+        nobody = self.at / "nobody.csv"
+        nobody.write_text("id,name\rs1,Ada\rs2,Bo\r")  # lines as of an old Macintosh
         week, short = self.at / "week.json", self.at / "short.json"
         for file, name in ((week, "04_tile_and_halo"), (short, "04")):
             file.write_text(json.dumps({"exercises": [{"name": name}]}))
@@ -217,6 +219,7 @@ class Student(Copies):
             (["student", str(self.at / "no" / "x"), "--student", "all"], 2, "--roster"),
             (["student", str(self.at / "z"), "--roster", str(roster), "--student", "s3"], 2, "nobody in"),
             (["student", str(self.at / "z"), "--roster", str(roster)], 2, "cannot be a file's name"),
+            (["student", str(self.at / "z"), "--roster", str(nobody)], 2, "there is nobody"),
             (["gradescope", str(self.at / "z.zip"), "--exercises", "77", *self.assignment], 2, "no exercise '77'"),
             (["github", str(self.at / "z"), "--exercises", "05", "--assignment", str(week)], 2, "has no exercise '05'"),
             (["github", str(self.at / "z"), "--assignment", str(short)], 2, "'04' is to be named in full"),

@@ -503,9 +503,9 @@ void* RemoteBackend::allocate(std::size_t bytes) {
 }
 
 void RemoteBackend::release(void* memory) noexcept {
-  state_->arrays.erase(address_of(memory));
+  // It went with a worker that has ended, or with the device in recover().
+  if (state_->arrays.erase(address_of(memory)) == 0) return;
   try {
-    // What a worker had that has ended is gone with it.
     if (state_->is_there()) state_->ask_both({Ask::release, address_of(memory), 0, 0, {}});
   } catch (const std::exception&) {
   }
@@ -556,7 +556,10 @@ std::unique_ptr<Batch> RemoteBackend::batch(std::function<int(int)>, int) {
 
 bool RemoteBackend::recover() {
   try {
-    if (state_->is_there()) return state_->ask_both({Ask::recover, 0, 0, 0, {}}).number != 0;
+    if (state_->is_there()) {
+      state_->arrays.clear();
+      return state_->ask_both({Ask::recover, 0, 0, 0, {}}).number != 0;
+    }
     if (!state_->may_begin_again()) return false;
     state_->begin();
     return true;

@@ -231,6 +231,11 @@ class Course(unittest.TestCase):
                 judge(exercise, program, None)
         self.assertTrue(failed, "none of them fails a hidden case")
 
+    def test_what_the_course_frees_is_no_finding_of_the_simulators(self):
+        for (exercise, program), result in results.items():
+            with self.subTest(exercise=exercise, program=program):
+                self.assertNotIn("freed before", result["said"])
+
     def test_a_problem_that_no_program_could_be_given_is_not_traced(self):
         exercise, source = "04_tile_and_halo", source_of("04_tile_and_halo", "solution")
         for numbers, says in [("8,3", "has 2 numbers, should have 3: n,width,threads"), ("-8,3,8", "has n -8"),

@@ -452,6 +452,8 @@ int RemoteBackend::call(const std::vector<const float*>& inputs, const std::vect
       state_->seen = believed(observation_from_text(answer.bytes));
     }
   } catch (const std::runtime_error& error) {
+    // How it ended, or what it did not say, is told by now.
+    if (!state_->is_there() || std::string(error.what()).starts_with(kNonsense)) throw;
     fail(kNonsense + data::printable(error.what(), kLongestName));
   }
   return 0;

@@ -1,4 +1,4 @@
-// Attack: takes memory in a kernel without an end. Told: MB of memory
+// Attack: takes memory in a kernel without an end. Told: threads 8: the exercise's program is gone: it took more than
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

@@ -1,4 +1,4 @@
-// Attack: has so much local memory in each thread that the device has none left. Told: of processor time
+// Attack: has so much local memory in each thread that the device has none left. Told: threads 8: the exercise's program is gone: it took more than
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

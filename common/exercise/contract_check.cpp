@@ -58,7 +58,9 @@ class ContractExaminer final : public Examiner {
       return 2;
     }
     const std::vector<long long> chosen = numbers.empty() ? check_.telling_problem() : numbers;
-    check_.run_once(chosen);
+    if (const std::string why = check_.run_once(chosen); !why.empty()) {
+      throw std::runtime_error("nothing to be seen: " + why);
+    }
     std::string words;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       words += (i == 0 ? "" : ", ") + names[i] + " " + with_commas(chosen[i]);

@@ -31,12 +31,13 @@ int debug(const Contract& contract, Check& check, const DebugOptions& options, s
     std::optional<Check> held(std::in_place, contract,
                               WorkerCommand{.words = {options.program}, .is_held = true},
                               options.file, seed);
-    held->run_once(fault.problem);
+    const std::string why = held->run_once(fault.problem);
     held.reset();
     listener.stop();
     user.join();
     if (meeting == simt::debug::Meeting::none) {
-      throw std::runtime_error(contract.name + " launched no kernel");
+      throw std::runtime_error(why.empty() ? contract.name + " launched no kernel"
+                                           : "no kernel was stopped: " + why);
     }
     if (meeting == simt::debug::Meeting::unstopped) {
       throw std::runtime_error(

@@ -1070,6 +1070,17 @@ std::vector<Row> Check::faults() const {
   return faults;
 }
 
+namespace {
+
+// Of a row that no kernel has come to: why; else empty.
+std::string why_not_run(const Row& row, const RemoteBackend& backend) {
+  const bool has_outputs = row.check.outcome != Outcome::bad || !row.check.diagnosis.place.empty();
+  if (has_outputs || backend.last().kernels > 0) return "";
+  return row.check.reason.substr(0, row.check.reason.find('\n'));
+}
+
+}  // namespace
+
 FirstFault Check::first_fault() {
   State& state = *state_;
   FirstFault first{state.groups.front().problems.front(), {0, 0}, "all is right"};
@@ -1086,7 +1097,9 @@ FirstFault Check::first_fault() {
       const bool is_right = row.check.outcome == Outcome::good;
       if (is_right && row.hazards.outcome != Outcome::bad) continue;
       least = call_bytes(problem);
-      first = {numbers, {0, 0}, problem.describe() + ": it does not come out right"};
+      const std::string why = why_not_run(row, state.backend);
+      first = {
+          numbers, {0, 0}, why.empty() ? problem.describe() + ": it does not come out right" : why};
       if (is_right) {
         const Hazard& hazard = row.hazards.findings.front();
         // Where it stops is told; the advice, by the check.
@@ -1106,10 +1119,11 @@ FirstFault Check::first_fault() {
   return first;
 }
 
-void Check::run_once(const Numbers& numbers) {
+std::string Check::run_once(const Numbers& numbers) {
   Row row = state_->empty_row("debug");
   const ExerciseProblem problem(state_->contract, numbers);
   check_problem(state_->variant, state_->backend, problem, state_->seed, row);
+  return why_not_run(row, state_->backend);
 }
 
 Numbers Check::telling_problem() const {

@@ -374,8 +374,8 @@ class Check {
   /// Why nothing can be run here ("no GPU: ..."); empty if it can.
   std::string unavailable() const;
   FirstFault first_fault();
-  /// Runs this problem, on ordinary data, whatever comes of it.
-  void run_once(const Numbers& problem);
+  /// Runs this problem, on ordinary data, whatever comes of it. Returns why no kernel ran to its end, if none did; else empty.
+  std::string run_once(const Numbers& problem);
   /// The problem that shows what the kernel costs: of the last question that is counted, else the largest one of
   /// the groups.
   Numbers telling_problem() const;

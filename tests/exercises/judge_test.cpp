@@ -582,6 +582,14 @@ TEST_CASE("the first fault is that of the smallest problem, with the thread that
   CHECK(check_of("copies").first_fault().words == "all is right");
 }
 
+TEST_CASE("where no kernel runs to its end it is told why") {
+  Check crashes = check_of("crashes");
+  const std::string why = crashes.first_fault().words;
+  CHECK_THAT(why, contains("n 5: the exercise's program is gone: it ended by signal "));
+  CHECK_THAT(check_of("crashes").run_once({5}), contains(why));
+  CHECK(check_of("copies").run_once({1}).empty());
+}
+
 TEST_CASE("the thread that was asked for stops, and what it knows is told") {
   const std::string where = std::string(HALO_MISBEHAVING) + "/";
   const Contract& contract = copy_contract();

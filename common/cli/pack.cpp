@@ -11,7 +11,6 @@
 #include "common/exercise/exercises.hpp"
 #include "common/grader/assignment.hpp"
 #include "common/grader/class.hpp"
-#include "common/json/json.hpp"
 #include "common/report/command_line.hpp"
 #include "common/report/terminal.hpp"
 
@@ -49,11 +48,9 @@ std::vector<std::string> exercises_of(const BuildFolder& build, const PackOption
 // --seed, or the assignment's: `halo grade` takes the same.
 std::uint64_t course_seed(const BuildFolder& build, const PackOptions& options) {
   if (options.seed) return *options.seed;
-  try {
-    return json::Value::parse(assignment_text(build, options)).get<std::uint64_t>("seed");
-  } catch (const json::Error& error) {
-    throw WrongUse(std::string("the assignment has no seed (--seed N gives one): ") + error.what());
-  }
+  const std::uint64_t seed = assignment_of(Exercises(build.source()), options.assignment, "").seed;
+  if (seed == 0) throw WrongUse("the assignment has no seed: --seed N gives one");
+  return seed;
 }
 
 // An archive's name, and a folder's within it.

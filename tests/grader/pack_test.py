@@ -210,7 +210,7 @@ class Student(Copies):
         nobody.write_text("id,name\rs1,Ada\rs2,Bo\r")  # lines as of an old Macintosh
         week, short = self.at / "week.json", self.at / "short.json"
         for file, name in ((week, "04_tile_and_halo"), (short, "04")):
-            file.write_text(json.dumps({"exercises": [{"name": name}]}))
+            file.write_text(json.dumps({"seed": 0, "exercises": [{"name": name}]}))
         for words, code, says in [
             (["student"], 2, "needs a folder or an archive"),
             (["pupil", "x"], 2, "'pupil' is not one of student, instructor"),
@@ -225,6 +225,7 @@ class Student(Copies):
             (["github", str(self.at / "z"), "--assignment", str(short)], 2, "'04' is to be named in full"),
             (["gradescope", str(self.at / "z.zip"), "--seed", "3"], 2, "of students' copies"),
             (["student", str(self.at / "z"), "--exercises", "04"], 2, "of platforms' bundles"),
+            (["student", str(self.at / "z"), "--student", "s1", "--assignment", str(week)], 2, "has no seed"),
             (["student", str(self.at / "z"), "--seed", "3"], 2, "--roster or --student"),
             (["student", str(self.at / "z"), "--assignment", str(week)], 2, "--roster or --student"),
             (["instructor", str(self.at / "z"), "--assignment", str(week)], 2, "of platforms' bundles"),

@@ -114,6 +114,10 @@ void note_claim(const Hunts& hunts, const Hunt& hunt, const ProgressFile& progre
   }
   std::vector<Claim> claims = claims_of(hunt);
   if (!claims.empty() && claims.back() == claim) return;
+  // The last claim is the one that is graded.
+  if (!progress.read(hunt.as_exercise().name).found.empty()) {
+    throw WrongUse("hunt " + hunt.number + " is found: another claim would count in its place");
+  }
   claims.push_back(claim);
   std::string text;
   for (const Claim& one : claims) text += line_of(one) + "\n";

@@ -119,6 +119,11 @@ TEST_CASE_METHOD(HuntFixture, "hunt: file and claim have one answer") {
                             contains("Two threads meet.") && contains("from: a listing"));
   CHECK(!record().get<std::string>("found").empty());
   CHECK_THAT(course.halo({"hunt"}).out, contains("1 of 2 hunts are found"));
+  const std::string handed_in = read_file(claims);
+  const Ended again = course.halo({"hunt", "07", "--line", "1", "--kind", "race"});
+  CHECK(again.status == 2);
+  CHECK(again.err == "halo: hunt 07 is found: another claim would count in its place\n");
+  CHECK(read_file(claims) == handed_in);
 }
 
 TEST_CASE_METHOD(HuntFixture, "hunt: a claim counts behind the mark of UTF-8") {
@@ -151,6 +156,7 @@ TEST_CASE_METHOD(HuntFixture, "hunt: of a line that is missing both neighbours a
        {std::pair("1", 1), std::pair("2", 0), std::pair("3", 0), std::pair("4", 1)}) {
     CAPTURE(line);
     CHECK(course.halo({"hunt", "07", "--line", line, "--kind", "race"}).status == status);
+    fs::remove(course.progress());  // as if it were not found yet
   }
 }
 

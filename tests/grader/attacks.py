@@ -1,7 +1,7 @@
 """The attacks on the grader: what each does, its text, and what it is to get.
 
 A file's first line is "// Attack: WHAT. Told: WORDS", with ". Points: N" if it has some. Its exercise is in its name.
-The line "//+ find.inc" stands for that file. In attacks/NN.toml, where `attack`, `told` and `points` are what a first line
+A line "//+ NAME.inc" stands for that file. In attacks/NN.toml, where `attack`, `told` and `points` are what a first line
 says, are those of a few lines. An [[edit]] differs so from another file. Of an [[attack]] on exercise 04 there is only what
 is hostile: what the function that launches does (`launch`), what stands `before` it, and the headers that it `includes`."""
 import fnmatch
@@ -27,6 +27,23 @@ LAUNCH = """// Attack: {attack}
 
 halo::Exercise halo::exercise() {{ return launch; }}
 """
+COPIES_BACK = """// Attack: copies an input to the host, to compute there. Told: cudaMemcpy copies device memory to the host
+#include <cuda_runtime.h>
+
+#include "common/exercise/exercise.h"
+
+__global__ void touch(float* output) {{ output[0] = 0.0f; }}
+
+static int launch({parameters}) {{
+{unused}  float cell = 0.0f;
+  cudaMemcpy(&cell, {first}, sizeof cell, cudaMemcpyDeviceToHost);
+  touch<<<1, 1>>>(reinterpret_cast<float*>({output}));
+  return cudaGetLastError();
+}}
+
+halo::Exercise halo::exercise() {{ return launch; }}
+"""
+PARAMETERS = re.compile(r"static int launch\((.*?)\) {", re.S)
 HEAD = re.compile(r"// Attack: (.+?)\. Told: (.*?)(?:\. Points: (\d+))?\n")
 
 
@@ -37,8 +54,23 @@ def edits():
             for one in read_tables(path, kind)}
 
 
+@functools.lru_cache(None)
+def copies_back():
+    """By their names."""
+    found = {}
+    for skeleton in sorted((ROOT / "exercises").glob("[0-9][0-9]_*/start.cu")):
+        launch = PARAMETERS.search(skeleton.read_text())
+        number = skeleton.parent.name[:2]
+        if launch and number != "04":
+            first, *others = re.findall(r"\w+(?=,|$)", launch[1])
+            output = re.search(r"(?<!const )(?:float|int)\* (\w+)", launch[1])[1]
+            unused = "".join(f"  (void){name};\n" for name in others if name != output)
+            found[f"{number}_copies_back"] = COPIES_BACK.format(parameters=launch[1], unused=unused, first=first, output=output)
+    return found
+
+
 def names(pattern="*"):
-    every = {path.stem for path in FOLDER.glob("*.cu")} | set(edits())
+    every = {path.stem for path in FOLDER.glob("*.cu")} | set(edits()) | set(copies_back())
     return sorted(name for name in every if fnmatch.fnmatch(name, pattern))
 
 
@@ -57,14 +89,14 @@ def ended(body):
 def text_of(attack):
     one = edits().get(attack)
     if one is None:
-        text = (FOLDER / f"{attack}.cu").read_text()
+        text = copies_back().get(attack) or (FOLDER / f"{attack}.cu").read_text()
     elif "file" in one:
         text = HEAD.sub("", edited(one), 1)  # the other file has a first line of its own
     else:
         headers, before, launch = (one.get(part, "").strip("\n") for part in ("includes", "before", "launch"))
         text = LAUNCH.format(attack=one["attack"], includes=lines_of(headers.split()),
                              before=f"{before}\n\n" * bool(before), launch=textwrap.indent(ended(launch), "  "))
-    return text.replace("//+ find.inc\n", (FOLDER / "find.inc").read_text())
+    return re.sub(r"//\+ (\w+\.inc)\n", lambda line: (FOLDER / line[1]).read_text(), text)
 
 
 def head_of(attack):
@@ -72,7 +104,7 @@ def head_of(attack):
     if attack in edits():
         edit = edits()[attack]
         return edit["attack"], edit["told"], float(edit.get("points", 0))
-    found = HEAD.match((FOLDER / f"{attack}.cu").read_text())
+    found = HEAD.match(text_of(attack))
     return (found.group(1), found.group(2), float(found.group(3) or 0)) if found else None
 
 

@@ -11,14 +11,7 @@
 
 #include "common/exercise/exercise.h"
 
-__global__ void naive(const float* input, const float* mask, float* output, int n, int width) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  float sum = 0.0f;
-  for (int j = 0; j < width; ++j)
-    sum += input[min(max(i - (width - 1) / 2 + j, 0), n - 1)] * mask[j];
-  output[i] = sum;
-}
+//+ naive.inc
 
 static int launch(const float* input, const float* mask, float* output, int n, int width,
                   int threads) {

@@ -185,67 +185,6 @@ def tile_padding_banks():
     return d
 
 
-def transform_float2():
-    d = Drawing(840, 372, "Two images with one access",
-                "A thread reads two neighbouring images of a cell with one access of 8 bytes. The "
-                "tile holds such pairs. On the way out a warp takes a column of pairs and writes "
-                "first the one image's cells, then the other's.")
-    h, w = 34, 30
-    x0, y0 = 50, 96
-    d.text(x0 + 4 * w, 36, "CHWN: rows of float2", 15, bold=True)
-    for row in range(4):
-        for image in range(8):
-            d.rect(x0 + image * w, y0 + row * h, w, h,
-                   ("read" if image == 2 else "halo") if image in (2, 3) else "plain", stroke=GREY,
-                   width=0.7)
-        for pair in range(5):
-            d.line(x0 + 2 * pair * w, y0 + row * h, x0 + 2 * pair * w, y0 + (row + 1) * h, INK, 2)
-        d.text(x0 - 10, y0 + (row + 0.65) * h, "abcd"[row], 13, "end")
-    for image in range(8):
-        d.text(x0 + (image + 0.5) * w, y0 - 8, str(image), 11, colour=GREY)
-    d.text(x0 + 4 * w, 66, "images", 12, colour=GREY)
-    d.brace(x0 + 2 * w + 2, x0 + 4 * w - 2, y0 + 4 * h + 6, "lane 1: 8 bytes", colour=BLUE)
-    d.text(x0 + 4 * w, y0 + 4 * h + 56, "one request: 64 images of a cell", 13)
-
-    tx, ty, pw = 356, 96, 44
-    d.text(tx + 2 * pw, 36, "tile[32][33] of float2", 15, bold=True)
-    d.text(tx + 2 * pw, 66, "pairs of images", 12, colour=GREY)
-    for row in range(4):
-        for pair in range(4):
-            d.rect(tx + pair * pw, ty + row * h, pw / 2, h, "read" if pair == 1 else "plain",
-                   stroke=GREY, width=0.6)
-            d.rect(tx + (pair + 0.5) * pw, ty + row * h, pw / 2, h, "halo" if pair == 1 else "plain",
-                   stroke=GREY, width=0.6)
-            frame(d, tx + pair * pw, ty + row * h, pw, h, INK, 1.6)
-        d.rect(tx + 4 * pw, ty + row * h, 20, h, "ghost", stroke=GREY, dashed=True)
-        d.text(tx - 10, ty + (row + 0.65) * h, "abcd"[row], 13, "end")
-    for pair in range(4):
-        d.text(tx + (pair + 0.5) * pw, ty - 8, f"{2 * pair}, {2 * pair + 1}", 11, colour=GREY)
-    d.line(tx + 1.5 * pw, ty + 4 * h + 6, tx + 1.5 * pw, ty + 4 * h + 34, GREEN, 2, arrow=True)
-    d.text(tx + 2 * pw, ty + 4 * h + 54, "a warp reads a column:", 13)
-    d.text(tx + 2 * pw, ty + 4 * h + 73, "32 cells of two images", 13, colour=GREEN)
-    d.line(x0 + 8 * w + 12, ty + 2 * h, tx - 32, ty + 2 * h, PURPLE, 2.2, arrow=True)
-
-    ox, cw = 634, 36
-    d.text(ox + 2 * cw, 36, "NCHW: rows of float", 15, bold=True)
-    d.text(ox + 2 * cw, 66, "cells", 12, colour=GREY)
-    for column in range(4):
-        d.text(ox + (column + 0.5) * cw, ty - 8, "abcd"[column], 11, colour=GREY)
-    for row in range(5):
-        kind = {2: "read", 3: "halo"}.get(row, "plain")
-        for column in range(4):
-            d.rect(ox + column * cw, ty + row * h, cw, h, kind, stroke=GREY, width=0.7)
-        d.text(ox - 10, ty + (row + 0.65) * h, str(row), 13, "end")
-        if row in (2, 3):
-            d.text(ox + 4 * cw + 10, ty + (row + 0.65) * h, (".x", ".y")[row - 2], 13, "start", bold=True)
-    d.line(tx + 4 * pw + 30, ty + 2.4 * h, ox - 32, ty + 2.4 * h, PURPLE, 2.2, arrow=True)
-    d.text(ox + 2 * cw, ty + 5 * h + 28, "two requests, C·H·W floats apart:", 13)
-    d.text(ox + 2 * cw, ty + 5 * h + 47, "nothing to join here", 13, colour=GREY)
-    d.text(420, 356, "Four cells and eight images stand for 32 and 64. Backwards, the arrows are reversed: "
-           "two reads, one write of 8 bytes.", 12, colour=GREY)
-    return d
-
-
 def transform_ladder():
     """GB/s of each transform on four layers of the paper's table, a copy beside them."""
     layers = ("28-128-1", "14-128-16", "55-64-96", "56-32-128")
@@ -279,5 +218,4 @@ FIGURES = {
     "transform_naive_sectors": transform_naive_sectors,
     "transform_tile": transform_tile,
     "tile_padding_banks": tile_padding_banks,
-    "transform_float2": transform_float2,
 }

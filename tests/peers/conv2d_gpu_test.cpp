@@ -70,57 +70,13 @@ bool takes(const Conv2dVariant& peer, const Scene& scene) {
 // more; filters of 1, 3, 5, 7 and not square; a batch; layers of the papers.
 std::vector<ConvLayer> layers() {
   return {
-      ConvLayer({.H = 1, .W = 1, .R = 1, .S = 1}),
-      ConvLayer({.H = 9, .W = 13, .R = 3, .S = 3}),
-      ConvLayer({.H = 64, .W = 64, .K = 32, .R = 3, .S = 3}),
-      ConvLayer(
-          {.C = 31, .H = 17, .W = 17, .K = 1, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}),
-      ConvLayer({.N = 2, .C = 3, .H = 7, .W = 10, .K = 5, .R = 1, .S = 1}),
-      ConvLayer({.N = 3, .C = 5, .H = 11, .W = 6, .K = 4, .R = 3, .S = 2}),
-      ConvLayer({.N = 2,
-                 .C = 4,
-                 .H = 9,
-                 .W = 12,
-                 .K = 3,
-                 .R = 3,
-                 .S = 3,
-                 .stride_h = 2,
-                 .stride_w = 2,
-                 .padding_h = 1,
-                 .padding_w = 1}),
-      ConvLayer({.C = 3,
-                 .H = 29,
-                 .W = 31,
-                 .K = 8,
-                 .R = 7,
-                 .S = 7,
-                 .stride_h = 2,
-                 .stride_w = 2,
-                 .padding_h = 3,
-                 .padding_w = 3}),
-      ConvLayer(
-          {.C = 64, .H = 28, .W = 28, .K = 96, .R = 5, .S = 5, .padding_h = 2, .padding_w = 2}),
-      ConvLayer({.C = 832, .H = 7, .W = 7, .K = 32, .R = 1, .S = 1}),
-      ConvLayer({.N = 4,
-                 .C = 192,
-                 .H = 13,
-                 .W = 13,
-                 .K = 384,
-                 .R = 3,
-                 .S = 3,
-                 .padding_h = 1,
-                 .padding_w = 1}),
-      ConvLayer({.C = 256,
-                 .H = 14,
-                 .W = 14,
-                 .K = 512,
-                 .R = 3,
-                 .S = 3,
-                 .stride_h = 2,
-                 .stride_w = 2,
-                 .padding_h = 1,
-                 .padding_w = 1}),
-      ConvLayer({.C = 2, .H = 5, .W = 5, .K = 2, .R = 3, .S = 3, .padding_h = 3, .padding_w = 2}),
+      conv::parse_label("1-1-1-1-1"),       conv::parse_label("9x13-1-3-1-1-p0"),
+      conv::parse_label("64-1-3-32-1-p0"),  conv::parse_label("17-1-3-1-31"),
+      conv::parse_label("7x10-2-1-5-3"),    conv::parse_label("11x6-3-3x2-4-5-p0"),
+      conv::parse_label("9x12-2-3-3-4-s2"), conv::parse_label("29x31-1-7-8-3-s2"),
+      conv::parse_label("28-1-5-96-64"),    conv::parse_label("7-1-1-32-832"),
+      conv::parse_label("13-4-3-384-192"),  conv::parse_label("14-1-3-512-256-s2"),
+      conv::parse_label("5-1-3-2-2-p3x2"),
   };
 }
 
@@ -206,15 +162,7 @@ TEST_CASE("peers-gpu of layers: each says what it chose, and of how many") {
 TEST_CASE(
     "peers-gpu of layers: after the first call nothing is allocated, and calls can be captured") {
   const auto backend = test::usable_backend();
-  const ConvLayer layer({.N = 16,
-                         .C = 32,
-                         .H = 56,
-                         .W = 56,
-                         .K = 64,
-                         .R = 3,
-                         .S = 3,
-                         .padding_h = 1,
-                         .padding_w = 1});
+  const ConvLayer layer = conv::parse_label("56-16-3-64-32");
   for (const Conv2dVariant& peer : available()) {
     INFO(peer.name);
     Scene first(*backend, layer);

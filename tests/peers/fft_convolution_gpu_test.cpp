@@ -20,21 +20,9 @@ std::vector<Conv2dVariant> available() { return test::peers_there(peers::fft_con
 // padding wider than the filter, the shapes of the paper's networks.
 std::vector<ConvLayer> usual() {
   return {
-      ConvLayer({.N = 2, .C = 3, .H = 70, .W = 45, .K = 5, .R = 5, .S = 3, .padding_h = 2}),
-      ConvLayer({.N = 2, .H = 40, .W = 90, .K = 3, .R = 3, .S = 20, .padding_w = 7}),
-      ConvLayer({.C = 2, .H = 9, .W = 8, .K = 2, .R = 2, .S = 1, .padding_h = 6, .padding_w = 3}),
-      ConvLayer({.N = 64, .C = 16, .H = 14, .W = 14, .K = 16, .R = 5, .S = 5}),
-      ConvLayer({.N = 16,
-                 .C = 64,
-                 .H = 56,
-                 .W = 56,
-                 .K = 96,
-                 .R = 3,
-                 .S = 3,
-                 .padding_h = 1,
-                 .padding_w = 1}),
-      ConvLayer(
-          {.C = 256, .H = 13, .W = 13, .K = 384, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}),
+      conv::parse_label("70x45-2-5x3-5-3-p2x0"), conv::parse_label("40x90-2-3x20-3-1-p0x7"),
+      conv::parse_label("9x8-1-2x1-2-2-p6x3"),   conv::parse_label("14-64-5-16-16-p0"),
+      conv::parse_label("56-16-3-96-64"),        conv::parse_label("13-1-3-384-256"),
   };
 }
 

@@ -207,19 +207,11 @@ TEST_CASE("fft plan: the simulated kernels and circular correlations make the co
 TEST_CASE("fft plan: tiles cover the outputs, passes the layer, and all fits into 1 GiB") {
   std::vector<ConvLayer> all = layers();
   // As the paper's networks have them, and larger.
-  all.push_back(ConvLayer({.N = 128,
-                           .C = 64,
-                           .H = 224,
-                           .W = 224,
-                           .K = 64,
-                           .R = 3,
-                           .S = 3,
-                           .padding_h = 1,
-                           .padding_w = 1}));
-  all.push_back(ConvLayer({.N = 128, .C = 512, .H = 28, .W = 28, .K = 512, .R = 3, .S = 3}));
-  all.push_back(ConvLayer({.N = 64, .C = 96, .H = 55, .W = 55, .K = 256, .R = 5, .S = 5}));
-  all.push_back(ConvLayer({.N = 1, .C = 4096, .H = 60, .W = 60, .K = 4096, .R = 1, .S = 1}));
-  all.push_back(ConvLayer({.N = 1, .C = 1, .H = 4000, .W = 4000, .K = 1, .R = 31, .S = 31}));
+  all.push_back(conv::parse_label("224-128-3-64-64"));
+  all.push_back(conv::parse_label("28-128-3-512-512-p0"));
+  all.push_back(conv::parse_label("55-64-5-256-96-p0"));
+  all.push_back(conv::parse_label("60-1-1-4096-4096"));
+  all.push_back(conv::parse_label("4000-1-31-1-1-p0"));
   for (const ConvLayer& layer : all) {
     for (const FftTiling tiling : kTilings) {
       const FftPlan plan = plan_of(layer, tiling);

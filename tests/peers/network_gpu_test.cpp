@@ -25,36 +25,18 @@ constexpr conv::Layout kLayouts[] = {conv::Layout::nchw, conv::Layout::chwn};
 // From one of everything to AlexNet's largest.
 std::vector<ConvLayer> connected_layers() {
   return {
-      ConvLayer({.H = 1, .W = 1, .R = 1, .S = 1}),
-      ConvLayer({.N = 3, .C = 5, .H = 7, .W = 4, .K = 11, .R = 7, .S = 4}),
-      ConvLayer({.N = 33, .C = 2, .H = 3, .W = 3, .K = 10, .R = 3, .S = 3}),
-      ConvLayer({.N = 128, .C = 64, .H = 4, .W = 4, .K = 10, .R = 4, .S = 4}),
-      ConvLayer({.N = 5, .C = 256, .H = 6, .W = 6, .K = 100, .R = 6, .S = 6}),
+      conv::parse_label("1-1-1-1-1"),        conv::parse_label("7x4-3-7x4-11-5-p0"),
+      conv::parse_label("3-33-3-10-2-p0"),   conv::parse_label("4-128-4-10-64-p0"),
+      conv::parse_label("6-5-6-100-256-p0"),
   };
 }
 
 std::vector<ConvLayer> convolutions() {
   return {
-      ConvLayer({.N = 2, .C = 3, .H = 9, .W = 8, .K = 5, .R = 3, .S = 3}),
-      ConvLayer({.N = 3, .C = 1, .H = 28, .W = 28, .K = 16, .R = 5, .S = 5}),
-      ConvLayer({.N = 8,
-                 .C = 64,
-                 .H = 28,
-                 .W = 28,
-                 .K = 96,
-                 .R = 3,
-                 .S = 3,
-                 .padding_h = 1,
-                 .padding_w = 1}),
-      ConvLayer({.N = 4,
-                 .C = 3,
-                 .H = 67,
-                 .W = 67,
-                 .K = 32,
-                 .R = 11,
-                 .S = 11,
-                 .stride_h = 4,
-                 .stride_w = 4}),
+      conv::parse_label("9x8-2-3-5-3-p0"),
+      conv::parse_label("28-3-5-16-1-p0"),
+      conv::parse_label("28-8-3-96-64"),
+      conv::parse_label("67-4-11-32-3-s4-p0"),
   };
 }
 

@@ -27,37 +27,9 @@ namespace {
 // From one product an output to 4608, with and without stride and padding.
 std::vector<ConvLayer> layers() {
   return {
-      ConvLayer({.H = 40, .W = 40, .R = 1, .S = 1}),
-      ConvLayer({.N = 3, .H = 17, .W = 12, .K = 5, .R = 3, .S = 3}),
-      ConvLayer({.N = 2,
-                 .C = 48,
-                 .H = 7,
-                 .W = 7,
-                 .K = 8,
-                 .R = 5,
-                 .S = 5,
-                 .padding_h = 2,
-                 .padding_w = 2}),
-      ConvLayer({.C = 832, .H = 7, .W = 7, .K = 16, .R = 1, .S = 1}),
-      ConvLayer({.C = 3,
-                 .H = 31,
-                 .W = 29,
-                 .K = 4,
-                 .R = 7,
-                 .S = 7,
-                 .stride_h = 2,
-                 .stride_w = 2,
-                 .padding_h = 3,
-                 .padding_w = 3}),
-      ConvLayer({.N = 2,
-                 .C = 512,
-                 .H = 5,
-                 .W = 6,
-                 .K = 9,
-                 .R = 3,
-                 .S = 3,
-                 .padding_h = 1,
-                 .padding_w = 1}),
+      conv::parse_label("40-1-1-1-1"),       conv::parse_label("17x12-3-3-5-1-p0"),
+      conv::parse_label("7-2-5-8-48"),       conv::parse_label("7-1-1-16-832"),
+      conv::parse_label("31x29-1-7-4-3-s2"), conv::parse_label("5x6-2-3-9-512"),
   };
 }
 
@@ -167,14 +139,7 @@ TEST_CASE("true fp32: wrong and missing outputs fail") {
 }
 
 TEST_CASE("true fp32: outputs that should all be zero must be") {
-  const ConvLayer layer({.H = 1,
-                         .W = 1,
-                         .R = 1,
-                         .S = 1,
-                         .stride_h = 3,
-                         .stride_w = 3,
-                         .padding_h = 1,
-                         .padding_w = 1});
+  const ConvLayer layer = conv::parse_label("1-1-1-1-1-s3-p1");
   const Fp32Sample sample(layer);
   REQUIRE(sample.count() == 1);
   CHECK(sample.relative_error(std::vector<float>{0.0f}) == 0);
@@ -203,18 +168,8 @@ TEST_CASE("true fp32: with ReLU the negative outputs should be zero, and the oth
 
 TEST_CASE("true fp32: the sample goes through all rows, columns and filters") {
   for (const ConvLayer& layer :
-       {ConvLayer({.N = 32,
-       .C = 1,
-       .H = 56,
-       .W = 56,
-       .K = 64,
-       .R = 3,
-       .S = 3,
-       .padding_h = 1,
-       .padding_w = 1}),
-        ConvLayer({.C = 1, .H = 32, .W = 32, .K = 16, .R = 1, .S = 1}),
-        ConvLayer({.N = 4, .C = 2, .H = 1, .W = 8192, .K = 2, .R = 1, .S = 3}),
-        ConvLayer({.C = 1, .H = 8, .W = 8, .K = 2, .R = 1, .S = 1})}) {
+       {conv::parse_label("56-32-3-64-1"), conv::parse_label("32-1-1-16-1"),
+        conv::parse_label("1x8192-4-1x3-2-2-p0"), conv::parse_label("8-1-1-2-1")}) {
     INFO(conv::label(layer));
     const Fp32Sample sample(layer);
     CHECK(sample.count() <= 1024);

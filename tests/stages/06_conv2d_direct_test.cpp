@@ -41,34 +41,8 @@ TEST_CASE("06_conv2d_direct: traffic is as predicted") {
   test::require_traffic(test::own(conv2d_direct::stage()), kLargeLayers);
   test::require_traffic(
       test::own(conv2d_direct::stage()),
-      {ConvLayer({.N = 2,
-                  .C = 3,
-                  .H = 28,
-                  .W = 28,
-                  .K = 9,
-                  .R = 3,
-                  .S = 3,
-                  .padding_h = 1,
-                  .padding_w = 1}),
-       ConvLayer({.N = 2,
-                  .C = 3,
-                  .H = 15,
-                  .W = 12,
-                  .K = 5,
-                  .R = 5,
-                  .S = 5,
-                  .padding_h = 2,
-                  .padding_w = 2}),
-       ConvLayer({.C = 4, .H = 33, .W = 35, .K = 5, .R = 3, .S = 3, .stride_h = 2, .stride_w = 2}),
-       ConvLayer({.N = 3,
-                  .C = 2,
-                  .H = 9,
-                  .W = 40,
-                  .K = 33,
-                  .R = 3,
-                  .S = 3,
-                  .padding_h = 1,
-                  .padding_w = 1})});
+      {conv::parse_label("28-2-3-9-3"), conv::parse_label("15x12-2-5-5-3"),
+       conv::parse_label("33x35-1-3-5-4-s2-p0"), conv::parse_label("9x40-3-3-33-2")});
 }
 
 TEST_CASE("06_conv2d_direct: what a variant does not take, it names") {

@@ -25,47 +25,18 @@ Conv2dStage stage() { return multi_channel_stride_fixed::stage(); }
 // filters, tiles of several rows and of a piece of a row, both strides.
 std::vector<conv::ConvLayer> layers() {
   return {
-      conv::ConvLayer(
-          {.C = 24, .H = 7, .W = 7, .K = 70, .R = 3, .S = 3, .padding_h = 1, .padding_w = 1}),
-      conv::ConvLayer({.C = 33, .H = 7, .W = 7, .K = 140, .R = 1, .S = 1}),
-      conv::ConvLayer({.N = 2,
-                       .C = 9,
-                       .H = 14,
-                       .W = 14,
-                       .K = 20,
-                       .R = 5,
-                       .S = 5,
-                       .padding_h = 2,
-                       .padding_w = 2}),
-      conv::ConvLayer({.C = 3, .H = 5, .W = 300, .K = 17, .R = 3, .S = 5, .stride_w = 2}),
-      conv::ConvLayer({.C = 5,
-                       .H = 20,
-                       .W = 20,
-                       .K = 9,
-                       .R = 2,
-                       .S = 2,
-                       .stride_h = 3,
-                       .stride_w = 4,
-                       .padding_h = 3,
-                       .padding_w = 5}),
+      conv::parse_label("7-1-3-70-24"),
+      conv::parse_label("7-1-1-140-33"),
+      conv::parse_label("14-2-5-20-9"),
+      conv::parse_label("5x300-1-3x5-17-3-s1x2-p0"),
+      conv::parse_label("20-1-2-9-5-s3x4-p3x5"),
       // Strides that step over far more than fits.
-      conv::ConvLayer({.C = 3,
-                       .H = 2,
-                       .W = 3,
-                       .K = 2,
-                       .R = 1,
-                       .S = 1,
-                       .stride_h = 50,
-                       .stride_w = 70,
-                       .padding_h = 100,
-                       .padding_w = 100}),
+      conv::parse_label("2x3-1-1-2-3-s50x70-p100"),
   };
 }
 
 // 32 pixels of 8 channels, 16 filters of one tap a channel.
-conv::ConvLayer row_of_pixels() {
-  return conv::ConvLayer({.C = 8, .H = 1, .W = 32, .K = 16, .R = 1, .S = 1});
-}
+conv::ConvLayer row_of_pixels() { return conv::parse_label("1x32-1-1-16-8"); }
 
 }  // namespace
 

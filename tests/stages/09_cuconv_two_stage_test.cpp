@@ -352,15 +352,7 @@ TEST_CASE("09_cuconv_two_stage: blocks of the 86 layers at batch 1, as on the pa
 
 TEST_CASE("09_cuconv_two_stage: a row of the table says what was divided") {
   const Conv2dStage all = stage();
-  const ConvLayer large({.N = 256,
-                         .C = 64,
-                         .H = 224,
-                         .W = 224,
-                         .K = 64,
-                         .R = 3,
-                         .S = 3,
-                         .padding_h = 1,
-                         .padding_w = 1});
+  const ConvLayer large = conv::parse_label("224-256-3-64-64");
   CHECK(variant_of(all, "two_stage").prepared(large).detail() ==
         "225792 blocks of 1024 threads; temporaries 29.6 GB in 32 chunks of 2 filters");
   CHECK(variant_of(all, "two_stage_simple").prepared(large).detail() ==
@@ -385,14 +377,7 @@ TEST_CASE("09_cuconv_two_stage: the plan of a layer") {
   // In chunks it is the chunks' reads; and no count of none is divided by.
   CHECK(stage_with(3600).plan(layer, "").find("in 4 chunks of 1 filter and 98 products") !=
         std::string::npos);
-  const ConvLayer ghosts({.H = 1,
-                          .W = 1,
-                          .R = 1,
-                          .S = 1,
-                          .stride_h = 3,
-                          .stride_w = 3,
-                          .padding_h = 1,
-                          .padding_w = 1});
+  const ConvLayer ghosts = conv::parse_label("1-1-1-1-1-s3-p1");
   CHECK(stage().plan(ghosts, "").find("0 requests of 0.00 sectors; 0.0 %") != std::string::npos);
   CHECK(test::message_of([&] { stage().plan(layer, "v100"); }).find("SIMT_GPU") !=
         std::string::npos);

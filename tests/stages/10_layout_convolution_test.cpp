@@ -12,24 +12,13 @@ namespace {
 // is short, several groups of filters, images whose cells share a sector, maps of which 32 pixels are
 // several images, and warps that begin anywhere in them.
 const std::vector<ConvLayer> kLargeLayers = {
-    ConvLayer({.N = 133,
-               .C = 3,
-               .H = 5,
-               .W = 4,
-               .K = 67,
-               .R = 3,
-               .S = 3,
-               .padding_h = 1,
-               .padding_w = 1}),
-    ConvLayer({.N = 128, .C = 9, .H = 3, .W = 3, .K = 17, .R = 1, .S = 1}),
-    ConvLayer(
-        {.N = 70, .C = 2, .H = 6, .W = 5, .K = 33, .R = 3, .S = 2, .stride_h = 2, .padding_w = 1}),
-    ConvLayer({.N = 65, .C = 1, .H = 2, .W = 2, .K = 130, .R = 2, .S = 2, .padding_h = 1}),
-    ConvLayer({.N = 200, .C = 1, .H = 1, .W = 3, .K = 2, .R = 1, .S = 3, .padding_w = 1}),
-    ConvLayer(
-        {.N = 36, .C = 5, .H = 9, .W = 7, .K = 9, .R = 5, .S = 3, .padding_h = 2, .padding_w = 1}),
-    ConvLayer(
-        {.N = 5, .C = 2, .H = 17, .W = 19, .K = 40, .R = 3, .S = 3, .stride_w = 3, .padding_w = 2}),
+    conv::parse_label("5x4-133-3-67-3"),
+    conv::parse_label("3-128-1-17-9"),
+    conv::parse_label("6x5-70-3x2-33-2-s2x1-p0x1"),
+    conv::parse_label("2-65-2-130-1-p1x0"),
+    conv::parse_label("1x3-200-1x3-2-1"),
+    conv::parse_label("9x7-36-5x3-9-5"),
+    conv::parse_label("17x19-5-3-40-2-s1x3-p0x2"),
 };
 
 }  // namespace

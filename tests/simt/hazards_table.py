@@ -4,7 +4,8 @@
 A case is NAME.cu, a program; NAME.run, one line with the settings (SIMT_...=value) and arguments it is run with, if it has
 any; and NAME.expected, what must be reported. Each line of the latter is a finding: "error: KIND of ARRAY" or "note: KIND",
 and behind further colons words that stand in it. Every finding must be expected, and none may be missing. Of a program
-NAME_clean.cu nothing may be reported.
+NAME_clean.cu nothing may be reported. Cases that differ from another one, `of`, in a few lines are an [[edit]] of it in
+hazards/edits.toml (../edits.py), with what is `expected` of them.
 
 With --compute-sanitizer FILE the programs are run under NVIDIA's tool on this machine's GPU instead, and what it says is
 written to FILE.
@@ -20,20 +21,20 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from edits import edited, read_edits  # noqa: E402
+
 FOLDER = pathlib.Path(__file__).resolve().parent / "hazards"
 SEVERAL = 32  # programs that nvcc compiles as one: starting it costs more than they do
 
 
 class Case:
-    def __init__(self, source):
+    def __init__(self, name, source, expected, words=()):
+        self.name = name
         self.source = source
-        self.name = str(source.relative_to(FOLDER).with_suffix(""))
-        settings = source.with_suffix(".run")
-        words = settings.read_text().split() if settings.is_file() else []
+        self.expected = expected
         self.settings = dict(word.split("=", 1) for word in words if word.startswith("SIMT_"))
         self.arguments = [word for word in words if not word.startswith("SIMT_")]
-        is_clean = self.name.endswith("_clean")
-        self.expected = [] if is_clean else source.with_suffix(".expected").read_text().splitlines()
 
     def namespace(self):
         return re.sub(r"\W", "_", self.name)
@@ -50,6 +51,28 @@ class Case:
         runs = re.search(r"int main\(\)", self.source.read_text())
         call = f"{name}::main({'' if runs else 'argc - 1, argv + 1'})"
         return headers, body, f'  if (std::string(argv[1]) == "{self.name}") return {call};'
+
+
+def case_of_file(source):
+    name = str(source.relative_to(FOLDER).with_suffix(""))
+    settings = source.with_suffix(".run")
+    words = settings.read_text().split() if settings.is_file() else []
+    expected = [] if name.endswith("_clean") else source.with_suffix(".expected").read_text().splitlines()
+    return Case(name, source, expected, words)
+
+
+def case_of_edit(edit, folder):
+    """Its text is put into a file of its own: the names of arrays are read there."""
+    source = folder / f"{edit['id']}.cu"
+    source.parent.mkdir(exist_ok=True)
+    source.write_text(edited({**edit, "file": FOLDER / f"{edit['of']}.cu"}))
+    return Case(edit["id"], source, [] if edit["id"].endswith("_clean") else edit["expected"])
+
+
+def all_cases(folder):
+    files = [case_of_file(source) for source in FOLDER.glob("*/*.cu")]
+    edits = [case_of_edit(edit, folder) for edit in read_edits(FOLDER / "edits.toml")]
+    return sorted(files + edits, key=lambda case: case.name)
 
 
 def build(cases, compiler, program):
@@ -171,16 +194,17 @@ def main():
     parser.add_argument("--compute-sanitizer", metavar="FILE")
     parser.add_argument("names", nargs="*", help="cases, or their folders; all without")
     options = parser.parse_args()
-    cases = [Case(source) for source in sorted(FOLDER.glob("*/*.cu"))]
-    if options.names:
-        cases = [one for one in cases if any(one.name.startswith(name) for name in options.names)]
     compiler = [options.simcc]
     if options.compute_sanitizer:
         compiler = ["nvcc", *architecture(), "-lineinfo"]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        cases = all_cases(folder)
+        if options.names:
+            cases = [one for one in cases if any(one.name.startswith(name) for name in options.names)]
         programs = []
         for i in range(0, len(cases), SEVERAL):
-            program = pathlib.Path(folder) / f"hazards_{i}"
+            program = folder / f"hazards_{i}"
             build(cases[i : i + SEVERAL], compiler, program)
             programs += [(case, program) for case in cases[i : i + SEVERAL]]
         if options.compute_sanitizer:

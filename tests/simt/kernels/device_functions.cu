@@ -8,103 +8,133 @@ namespace device_functions {
 
 // ---- functions whose results are exact ----
 
-__global__ void exact(long long* out, float zero) {
+// What an H200 gives (CUDA 13.0) stands beside each.
+__global__ void exact(Exact* out, float zero) {
   int i = 0;
+  const auto gives = [&](long long got, long long expected) { out[i++] = {got, expected}; };
   const float nan = zero / zero, inf = 1.0f / zero;
   const double dnan = nan, dinf = inf;
-  out[i++] = __popc(0xf0f00001u);
-  out[i++] = __popcll(0xf0f0000100000003ull);
-  out[i++] = __clz(0);
-  out[i++] = __clz(1);
-  out[i++] = __clz(-1);
-  out[i++] = __clzll(0);
-  out[i++] = __clzll(1ll << 40);
-  out[i++] = __ffs(0);
-  out[i++] = __ffs(0x50);
-  out[i++] = __ffsll(1ll << 40);
-  out[i++] = __brev(0x12345678u);
-  out[i++] = __brevll(0x123456789abcdef0ull);
-  out[i++] = __byte_perm(0x33221100u, 0x77665544u, 0x7531u);
-  out[i++] = __byte_perm(0x33221180u, 0x77665544u, 0x0e98u);
-  out[i++] = __funnelshift_l(0x12345678u, 0x9abcdef0u, 8);
-  out[i++] = __funnelshift_l(0x12345678u, 0x9abcdef0u, 40);
-  out[i++] = __funnelshift_r(0x12345678u, 0x9abcdef0u, 8);
-  out[i++] = __funnelshift_r(0x12345678u, 0x9abcdef0u, 0);
-  out[i++] = __funnelshift_lc(0x12345678u, 0x9abcdef0u, 40);
-  out[i++] = __funnelshift_rc(0x12345678u, 0x9abcdef0u, 40);
-  out[i++] = __mulhi(-123456789, 987654321);
-  out[i++] = __umulhi(4000000000u, 4000000001u);
-  out[i++] = __mul64hi(-1234567890123456789ll, 987654321098765432ll);
-  out[i++] = __umul64hi(~0ull, 12345678901234567890ull);
-  out[i++] = __mul24(0x00ffffff, 3);
-  out[i++] = __mul24(0x7f800001, -5);
-  out[i++] = __umul24(0xff000003u, 0xffffffu);
-  out[i++] = __sad(-2000000000, 2000000000, 7u);
-  out[i++] = __usad(3u, 4000000000u, 7u);
-  out[i++] = __hadd(-7, 2);
-  out[i++] = __rhadd(-7, 2);
-  out[i++] = __uhadd(4000000000u, 4000000001u);
-  out[i++] = __urhadd(4000000000u, 4000000001u);
-  out[i++] = __dp4a(0x0102ff80, 0x7f80ff7f, 1000);
-  out[i++] = __dp4a(0x0102ff80u, 0x7f80ff7fu, 1000u);
-  const float reals[] = {2.5f, 3.5f, -2.5f, -0.5f, 1e10f, -1e10f, nan, inf, -inf, 1e20f, -1e20f};
-  for (float x : reals) {
-    out[i++] = __float2int_rn(x);
-    out[i++] = __float2int_rz(x);
-    out[i++] = __float2int_ru(x);
-    out[i++] = __float2int_rd(x);
-    out[i++] = __float2uint_rn(x);
-    out[i++] = __float2uint_rz(x);
-    out[i++] = __float2ll_rn(x);
-    out[i++] = static_cast<long long>(__float2ull_rd(x));
-    out[i++] = __double2int_ru(x);
-    out[i++] = __double2uint_rd(x);
-    out[i++] = __double2ll_rz(x);
-    out[i++] = static_cast<long long>(__double2ull_rn(x));
-    out[i++] = __float_as_int(__saturatef(x));
+  constexpr long long kLeast = -9223372036854775807 - 1;
+  gives(__popc(0xf0f00001u), 9);
+  gives(__popcll(0xf0f0000100000003ull), 11);
+  gives(__clz(0), 32);
+  gives(__clz(1), 31);
+  gives(__clz(-1), 0);
+  gives(__clzll(0), 64);
+  gives(__clzll(1ll << 40), 23);
+  gives(__ffs(0), 0);
+  gives(__ffs(0x50), 5);
+  gives(__ffsll(1ll << 40), 41);
+  gives(__brev(0x12345678u), 510274632);
+  gives(__brevll(0x123456789abcdef0ull), 1115552785675988040);
+  gives(__byte_perm(0x33221100u, 0x77665544u, 0x7531u), 2002072337);
+  gives(__byte_perm(0x33221180u, 0x77665544u, 0x0e98u), 2154172800);
+  gives(__funnelshift_l(0x12345678u, 0x9abcdef0u, 8), 3168727058);
+  gives(__funnelshift_l(0x12345678u, 0x9abcdef0u, 40), 3168727058);
+  gives(__funnelshift_r(0x12345678u, 0x9abcdef0u, 8), 4027724886);
+  gives(__funnelshift_r(0x12345678u, 0x9abcdef0u, 0), 305419896);
+  gives(__funnelshift_lc(0x12345678u, 0x9abcdef0u, 40), 305419896);
+  gives(__funnelshift_rc(0x12345678u, 0x9abcdef0u, 40), 2596069104);
+  gives(__mulhi(-123456789, 987654321), -28389653);
+  gives(__umulhi(4000000000u, 4000000001u), 3725290299);
+  gives(__mul64hi(-1234567890123456789ll, 987654321098765432ll), -66099811787816347);
+  gives(__umul64hi(~0ull, 12345678901234567890ull), -6101065172474983727);
+  gives(__mul24(0x00ffffff, 3), -3);
+  gives(__mul24(0x7f800001, -5), 41943035);
+  gives(__umul24(0xff000003u, 0xffffffu), 50331645);
+  gives(__sad(-2000000000, 2000000000, 7u), 4000000007);
+  gives(__usad(3u, 4000000000u, 7u), 4000000004);
+  gives(__hadd(-7, 2), -3);
+  gives(__rhadd(-7, 2), -2);
+  gives(__uhadd(4000000000u, 4000000001u), 4000000000);
+  gives(__urhadd(4000000000u, 4000000001u), 4000000001);
+  gives(__dp4a(0x0102ff80, 0x7f80ff7f, 1000), -15384);
+  gives(__dp4a(0x0102ff80u, 0x7f80ff7fu, 1000u), 82664);
+  const struct {
+    float x;
+    long long expected[13];  // of the conversions below, in their order
+  } reals[] = {
+      {2.5f, {2, 2, 3, 2, 2, 2, 2, 2, 3, 2, 2, 2, 1065353216}},
+      {3.5f, {4, 3, 4, 3, 4, 3, 4, 3, 4, 3, 3, 4, 1065353216}},
+      {-2.5f, {-2, -2, -2, -3, 0, 0, -2, 0, -2, 0, -2, 0, 0}},
+      {-0.5f, {0, 0, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+      {1e10f,
+       {2147483647, 2147483647, 2147483647, 2147483647, 4294967295, 4294967295, 10000000000,
+        10000000000, 2147483647, 4294967295, 10000000000, 10000000000, 1065353216}},
+      {-1e10f,
+       {-2147483648, -2147483648, -2147483648, -2147483648, 0, 0, -10000000000, 0, -2147483648, 0,
+        -10000000000, 0, 0}},
+      {nan, {0, 0, 0, 0, 0, 0, kLeast, kLeast, -2147483648, 2147483648, kLeast, kLeast, 0}},
+      {inf,
+       {2147483647, 2147483647, 2147483647, 2147483647, 4294967295, 4294967295, 9223372036854775807,
+        -1, 2147483647, 4294967295, 9223372036854775807, -1, 1065353216}},
+      {-inf,
+       {-2147483648, -2147483648, -2147483648, -2147483648, 0, 0, kLeast, 0, -2147483648, 0, kLeast,
+        0, 0}},
+      {1e20f,
+       {2147483647, 2147483647, 2147483647, 2147483647, 4294967295, 4294967295, 9223372036854775807,
+        -1, 2147483647, 4294967295, 9223372036854775807, -1, 1065353216}},
+      {-1e20f,
+       {-2147483648, -2147483648, -2147483648, -2147483648, 0, 0, kLeast, 0, -2147483648, 0, kLeast,
+        0, 0}},
+  };
+  for (const auto& [x, expected] : reals) {
+    const long long* next = expected;
+    gives(__float2int_rn(x), *next++);
+    gives(__float2int_rz(x), *next++);
+    gives(__float2int_ru(x), *next++);
+    gives(__float2int_rd(x), *next++);
+    gives(__float2uint_rn(x), *next++);
+    gives(__float2uint_rz(x), *next++);
+    gives(__float2ll_rn(x), *next++);
+    gives(static_cast<long long>(__float2ull_rd(x)), *next++);
+    gives(__double2int_ru(x), *next++);
+    gives(__double2uint_rd(x), *next++);
+    gives(__double2ll_rz(x), *next++);
+    gives(static_cast<long long>(__double2ull_rn(x)), *next++);
+    gives(__float_as_int(__saturatef(x)), *next++);
   }
-  out[i++] = __float2ll_rn(inf);
-  out[i++] = __double2ll_rn(dnan);
-  out[i++] = __double2int_rn(dinf);
-  out[i++] = __float_as_int(1.5f);
-  out[i++] = __float_as_uint(-1.5f);
-  out[i++] = __float_as_int(__int_as_float(0x40490fdb));
-  out[i++] = __double_as_longlong(-2.25);
-  out[i++] = __double2hiint(3.5);
-  out[i++] = __double2loint(__hiloint2double(0x40091eb8, 0x51eb851f));
-  out[i++] = __float_as_int(__int2float_rn(16777217));
-  out[i++] = __float_as_int(__uint2float_rn(4294967295u));
-  out[i++] = __float_as_int(__double2float_rn(0.1));
-  out[i++] = __float_as_int(__fmaf_rn(1.0000001f, 1.0000001f, -1.0f));
-  out[i++] = __float_as_int(__fadd_rn(__fmul_rn(1.0000001f, 1.0000001f), -1.0f));
-  out[i++] = __float_as_int(__frcp_rn(3.0f));
-  out[i++] = __float_as_int(__fdiv_rn(1.0f, 3.0f));
-  out[i++] = __float_as_int(__fsqrt_rn(2.0f));
-  out[i++] = __double_as_longlong(__dsqrt_rn(2.0));
-  out[i++] = __double_as_longlong(__fma_rn(0.1, 10.0, -1.0));
-  out[i++] = __float_as_int(min(nan, 1.0f));
-  out[i++] = __float_as_int(max(1.0f, nan));
-  out[i++] = min(-1, 1);
-  out[i++] = max(-1, 1u);
-  out[i++] = min(-1ll, 1ull);
-  out[i++] = max(3ul, 4ul);
-  out[i++] = __double_as_longlong(max(1.0f, 2.0));
-  out[i++] = __float_as_int(sinpif(1.0f));
-  out[i++] = __float_as_int(sinpif(0.5f));
-  out[i++] = __float_as_int(cospif(0.5f));
-  out[i++] = __float_as_int(cospif(3.0f));
-  out[i++] = __float_as_int(norm3df(2.0f, 3.0f, 6.0f));
-  out[i++] = __float_as_int(rsqrtf(4.0f));
-  out[i++] = abs(-5) + static_cast<int>(abs(-2.5f) * 2);
-  out[i] = i;
+  gives(__float2ll_rn(inf), 9223372036854775807);
+  gives(__double2ll_rn(dnan), kLeast);
+  gives(__double2int_rn(dinf), 2147483647);
+  gives(__float_as_int(1.5f), 1069547520);
+  gives(__float_as_uint(-1.5f), 3217031168);
+  gives(__float_as_int(__int_as_float(0x40490fdb)), 1078530011);
+  gives(__double_as_longlong(-2.25), -4611123068473966592);
+  gives(__double2hiint(3.5), 1074528256);
+  gives(__double2loint(__hiloint2double(0x40091eb8, 0x51eb851f)), 1374389535);
+  gives(__float_as_int(__int2float_rn(16777217)), 1266679808);
+  gives(__float_as_int(__uint2float_rn(4294967295u)), 1333788672);
+  gives(__float_as_int(__double2float_rn(0.1)), 1036831949);
+  gives(__float_as_int(__fmaf_rn(1.0000001f, 1.0000001f, -1.0f)), 880803840);
+  gives(__float_as_int(__fadd_rn(__fmul_rn(1.0000001f, 1.0000001f), -1.0f)), 880803840);
+  gives(__float_as_int(__frcp_rn(3.0f)), 1051372203);
+  gives(__float_as_int(__fdiv_rn(1.0f, 3.0f)), 1051372203);
+  gives(__float_as_int(__fsqrt_rn(2.0f)), 1068827891);
+  gives(__double_as_longlong(__dsqrt_rn(2.0)), 4609047870845172685);
+  gives(__double_as_longlong(__fma_rn(0.1, 10.0, -1.0)), 4363988038922010624);
+  gives(__float_as_int(min(nan, 1.0f)), 1065353216);
+  gives(__float_as_int(max(1.0f, nan)), 1065353216);
+  gives(min(-1, 1), -1);
+  gives(max(-1, 1u), 4294967295);
+  gives(min(-1ll, 1ull), 1);
+  gives(max(3ul, 4ul), 4);
+  gives(__double_as_longlong(max(1.0f, 2.0)), 4611686018427387904);
+  gives(__float_as_int(sinpif(1.0f)), 0);
+  gives(__float_as_int(sinpif(0.5f)), 1065353216);
+  gives(__float_as_int(cospif(0.5f)), 0);
+  gives(__float_as_int(cospif(3.0f)), -1082130432);
+  gives(__float_as_int(norm3df(2.0f, 3.0f, 6.0f)), 1088421888);
+  gives(__float_as_int(rsqrtf(4.0f)), 1056964608);
+  gives(abs(-5) + static_cast<int>(abs(-2.5f) * 2), 10);
 }
 
-std::vector<long long> exact_results() {
-  DeviceArray<long long> out(std::vector<long long>(400, 0));
+std::vector<Exact> exact_results() {
+  DeviceArray<Exact> out(std::vector<Exact>(400, Exact{}));
   exact<<<1, 1>>>(out.get(), 0.0f);
   if (cudaGetLastError() != cudaSuccess) return {};
-  std::vector<long long> results = out.download();
-  while (!results.empty() && results.back() == 0) results.pop_back();
+  std::vector<Exact> results = out.download();
+  while (!results.empty() && results.back().got == 0) results.pop_back();
   return results;
 }
 
@@ -204,69 +234,70 @@ std::vector<WarpResult> warp_results() {
 
 // ---- atomics, by one thread: what they return and what they leave ----
 
-__global__ void atomics(double* out) {
+// What an H200 gives (CUDA 13.0) stands beside each.
+__global__ void atomics(Atomic* out) {
   __shared__ int shared_cell;
   int i = 0;
+  const auto gives = [&](double got, double expected) { out[i++] = {got, expected}; };
   shared_cell = 5;
-  out[i++] = atomicAdd(&shared_cell, 3);
-  out[i++] = atomicSub(&shared_cell, 10);
-  out[i++] = atomicMin(&shared_cell, -7);
-  out[i++] = atomicMax(&shared_cell, 9);
-  out[i++] = atomicExch(&shared_cell, 12);
-  out[i++] = atomicAnd(&shared_cell, 10);
-  out[i++] = atomicOr(&shared_cell, 5);
-  out[i++] = atomicXor(&shared_cell, 6);
-  out[i++] = atomicCAS(&shared_cell, 1, 2);
-  out[i++] = atomicCAS(&shared_cell, 11, 2);
-  out[i++] = shared_cell;
+  gives(atomicAdd(&shared_cell, 3), 5);
+  gives(atomicSub(&shared_cell, 10), 8);
+  gives(atomicMin(&shared_cell, -7), -2);
+  gives(atomicMax(&shared_cell, 9), -7);
+  gives(atomicExch(&shared_cell, 12), 9);
+  gives(atomicAnd(&shared_cell, 10), 12);
+  gives(atomicOr(&shared_cell, 5), 8);
+  gives(atomicXor(&shared_cell, 6), 13);
+  gives(atomicCAS(&shared_cell, 1, 2), 11);
+  gives(atomicCAS(&shared_cell, 11, 2), 11);
+  gives(shared_cell, 2);
   __shared__ unsigned counter;
   counter = 2;
-  out[i++] = atomicInc(&counter, 3u);
-  out[i++] = atomicInc(&counter, 3u);
-  out[i++] = atomicInc(&counter, 3u);
-  out[i++] = atomicDec(&counter, 3u);
-  out[i++] = atomicDec(&counter, 3u);
+  gives(atomicInc(&counter, 3u), 2);
+  gives(atomicInc(&counter, 3u), 3);
+  gives(atomicInc(&counter, 3u), 0);
+  gives(atomicDec(&counter, 3u), 1);
+  gives(atomicDec(&counter, 3u), 0);
   counter = 9;
-  out[i++] = atomicDec(&counter, 3u);
-  out[i++] = counter;
-  out[i++] = atomicSub(&counter, 4u);
-  out[i++] = counter == 0xffffffffu;
-  out[i++] = atomicMax(&counter, 1u) == 0xffffffffu;
+  gives(atomicDec(&counter, 3u), 9);
+  gives(counter, 3);
+  gives(atomicSub(&counter, 4u), 3);
+  gives(counter == 0xffffffffu, 1);
+  gives(atomicMax(&counter, 1u) == 0xffffffffu, 1);
   __shared__ float real;
   real = 1.5f;
-  out[i++] = atomicAdd(&real, 0.25f);
-  out[i++] = atomicExch(&real, 8.0f);
-  out[i++] = real;
+  gives(atomicAdd(&real, 0.25f), 1.5);
+  gives(atomicExch(&real, 8.0f), 1.75);
+  gives(real, 8);
   __shared__ double wide;
   wide = 0.1;
-  out[i++] = atomicAdd(&wide, 0.2);
-  out[i++] = wide;
+  gives(atomicAdd(&wide, 0.2), 0.1);
+  gives(wide, 0.1 + 0.2);
   __shared__ unsigned long long big;
   big = 1ull << 40;
-  out[i++] = static_cast<double>(atomicAdd(&big, 1ull));
-  out[i++] = static_cast<double>(atomicCAS(&big, (1ull << 40) + 1, 77ull));
-  out[i++] = static_cast<double>(atomicMin(&big, 50ull));
-  out[i++] = static_cast<double>(big);
+  gives(static_cast<double>(atomicAdd(&big, 1ull)), 1099511627776);
+  gives(static_cast<double>(atomicCAS(&big, (1ull << 40) + 1, 77ull)), 1099511627777);
+  gives(static_cast<double>(atomicMin(&big, 50ull)), 77);
+  gives(static_cast<double>(big), 50);
   __shared__ long long least;
   least = 5;
-  out[i++] = static_cast<double>(atomicMin(&least, -5ll));
-  out[i++] = static_cast<double>(least);
+  gives(static_cast<double>(atomicMin(&least, -5ll)), 5);
+  gives(static_cast<double>(least), -5);
   __shared__ unsigned short small[2];
   small[0] = 3, small[1] = 4;
-  out[i++] = atomicCAS(&small[1], static_cast<unsigned short>(4), static_cast<unsigned short>(9));
-  out[i++] = small[0] * 100 + small[1];
+  gives(atomicCAS(&small[1], static_cast<unsigned short>(4), static_cast<unsigned short>(9)), 4);
+  gives(small[0] * 100 + small[1], 309);
   shared_cell = 0x7fffffff;
-  out[i++] = atomicAdd_block(&shared_cell, 1);
-  out[i++] = shared_cell;
-  out[i++] = -1;
+  gives(atomicAdd_block(&shared_cell, 1), 2147483647);
+  gives(shared_cell, -2147483648);
 }
 
-std::vector<double> atomic_results() {
-  DeviceArray<double> out(std::vector<double>(100, 0.0));
+std::vector<Atomic> atomic_results() {
+  DeviceArray<Atomic> out(std::vector<Atomic>(100, Atomic{}));
   atomics<<<1, 1>>>(out.get());
   if (cudaGetLastError() != cudaSuccess) return {};
-  std::vector<double> results = out.download();
-  while (!results.empty() && results.back() == 0) results.pop_back();
+  std::vector<Atomic> results = out.download();
+  while (!results.empty() && results.back().got == 0) results.pop_back();
   return results;
 }
 

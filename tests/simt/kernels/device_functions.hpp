@@ -6,7 +6,10 @@
 namespace device_functions {
 
 // Results of integer and conversion functions that must be the same everywhere, in one list.
-std::vector<long long> exact_results();
+struct Exact {
+  long long got, expected;
+};
+std::vector<Exact> exact_results();
 
 // Results of one function over the 32 lanes of a warp, lane by lane.
 struct WarpResult {
@@ -16,7 +19,10 @@ struct WarpResult {
 std::vector<WarpResult> warp_results();
 
 // Old value returned by each atomic (or the cell afterwards), one operation an entry.
-std::vector<double> atomic_results();
+struct Atomic {
+  double got, expected;
+};
+std::vector<Atomic> atomic_results();
 
 // Kernels that move vectors, one warp each. Each returns true if its values came out right.
 struct VectorCase {

@@ -1,11 +1,11 @@
 // In the simulator a 2D stage fails for what its values do not show: hazards, and traffic that nobody
 // predicted.
 #include <algorithm>
-#include <fstream>
 
 #include "common/harness/families/conv2d.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "tests/catch.hpp"
+#include "tests/harness/marked_line.hpp"
 #include "tests/harness/planted/planted_layers.hpp"
 #include "tests/harness/tried.hpp"
 
@@ -119,13 +119,7 @@ Conv2dVariant packed() {
 }
 
 int line_of(const std::string& bug) {
-  std::ifstream in(std::string(HALO_SOURCE_ROOT) + "/tests/harness/planted/planted_layers.cu");
-  std::string line;
-  for (int number = 1; std::getline(in, line); ++number) {
-    if (line.find("[bug:" + bug + "]") != std::string::npos) return number;
-  }
-  FAIL("no [bug:" << bug << "]");
-  return 0;
+  return test::marked_line("tests/harness/planted/planted_layers.cu", "[bug:" + bug + "]");
 }
 
 Row run_layer(const Conv2dVariant& variant, const std::string& label) {

@@ -1,12 +1,12 @@
 // In the simulator a stage of transforms, pooling or softmax fails for what its values do not show:
 // hazards, and traffic that nobody predicted.
 #include <algorithm>
-#include <fstream>
 
 #include "common/harness/families/softmax.hpp"
 #include "common/harness/families/transform.hpp"
 #include "common/harness/traffic/tally.hpp"
 #include "tests/catch.hpp"
+#include "tests/harness/marked_line.hpp"
 #include "tests/harness/planted/planted_operations.hpp"
 #include "tests/harness/tried.hpp"
 
@@ -85,13 +85,7 @@ SoftmaxVariant softmax(const std::string& name,
 }
 
 int line_of(const std::string& bug) {
-  std::ifstream in(std::string(HALO_SOURCE_ROOT) + "/tests/harness/planted/planted_operations.cu");
-  std::string line;
-  for (int number = 1; std::getline(in, line); ++number) {
-    if (line.find("[bug:" + bug + "]") != std::string::npos) return number;
-  }
-  FAIL("no [bug:" << bug << "]");
-  return 0;
+  return test::marked_line("tests/harness/planted/planted_operations.cu", "[bug:" + bug + "]");
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 
 #include "common/conv/inputs.hpp"
@@ -15,6 +14,7 @@
 #include "common/report/traffic_words.hpp"
 #include "tests/catch.hpp"
 #include "tests/harness/captured.hpp"
+#include "tests/harness/marked_line.hpp"
 #include "tests/harness/planted/planted.hpp"
 #include "tests/harness/planted/planted_costs.hpp"
 #include "tests/harness/tried.hpp"
@@ -55,13 +55,7 @@ Conv1dVariant variant_of(const std::string& name, Launcher launcher) {
 }
 
 int line_of(const std::string& bug, const std::string& file = "planted.cu") {
-  std::ifstream in(std::string(HALO_SOURCE_ROOT) + "/tests/harness/planted/" + file);
-  std::string line;
-  for (int number = 1; std::getline(in, line); ++number) {
-    if (line.find("[bug:" + bug + "]") != std::string::npos) return number;
-  }
-  FAIL("no [bug:" << bug << "]");
-  return 0;
+  return test::marked_line("tests/harness/planted/" + file, "[bug:" + bug + "]");
 }
 
 Row run_channels(const Conv1dVariant& variant, int channels = 1) {

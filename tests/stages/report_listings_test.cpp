@@ -1,25 +1,21 @@
 // The errors of the report's tiled listings, each caught in the simulator at its line.
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "common/harness/families/conv1d.hpp"
 #include "common/simt/simt.hpp"
 #include "tests/catch.hpp"
+#include "tests/harness/observed.hpp"
 #include "tests/stages/report_listings/listings.hpp"
 
 using namespace halo;
+using test::Ran;
 
 namespace {
 
 using Launcher = cudaError_t (*)(const float*, const float*, float*, int, int, int);
-
-struct Ran {
-  Observation seen;
-  std::vector<float> output;  // as it was left; empty if the kernel failed
-};
 
 const std::vector<float> kMask = {0.3f, 0.2f, 0.8f};
 
@@ -30,55 +26,17 @@ std::vector<float> signal(int n) {
 }
 
 Ran run(Launcher launcher, int n, int threads) {
-  const auto backend = make_backend();
-  Ran ran;
-  {
-    Array input(*backend, n);
-    Array output(*backend, n);
-    input.write(signal(n));
-    ran.seen = backend->run(
-        [&] { return launcher(input.data(), kMask.data(), output.data(), n, 3, threads); });
-    if (ran.seen.error.empty()) {
-      ran.output.resize(n);
-      output.read(ran.output);
-    }
-  }
-  backend->recover();
-  return ran;
-}
-
-// The line of the listing that carries the comment `[bug:NAME]`.
-int line_of(const std::string& file, const std::string& bug) {
-  std::ifstream in(std::string(HALO_SOURCE_ROOT) + "/tests/stages/report_listings/" + file);
-  REQUIRE(in);
-  std::string line;
-  for (int number = 1; std::getline(in, line); ++number) {
-    if (line.find("[bug:" + bug + "]") != std::string::npos) return number;
-  }
-  FAIL(file << " has no [bug:" << bug << "]");
-  return 0;
+  return test::observed(
+      n, [n](Array& input) { input.write(signal(n)); },
+      [=](const float* input, float* output) {
+        return launcher(input, kMask.data(), output, n, 3, threads);
+      });
 }
 
 // The finding of this kind at the bug's line, or null.
 const Hazard* found(const Ran& ran, const std::string& kind, const std::string& file,
                     const std::string& bug) {
-  const int line = line_of(file, bug);
-  for (const Hazard& hazard : ran.seen.hazards) {
-    if (hazard.kind == kind && hazard.line == line &&
-        hazard.file.find("report_listings/" + file) != std::string::npos) {
-      return &hazard;
-    }
-  }
-  return nullptr;
-}
-
-std::string all(const Ran& ran) {
-  std::string text = ran.seen.error;
-  for (const Hazard& hazard : ran.seen.hazards) {
-    text += "\n" + hazard.kind + " " + hazard.file + ":" + std::to_string(hazard.line) + ": " +
-            hazard.message;
-  }
-  return text;
+  return test::found_at(ran, kind, "tests/stages/report_listings/" + file, "[bug:" + bug + "]");
 }
 
 double right(const std::vector<float>& input, int i) {
@@ -94,7 +52,7 @@ double right(const std::vector<float>& input, int i) {
 
 TEST_CASE("Code 4 reads past the end of the signal when blocks do not divide it") {
   const Ran ran = run(report_listings::code4, 40, 16);
-  INFO(all(ran));
+  INFO(text_of(ran));
   const Hazard* hazard = found(ran, "out_of_bounds", "code4.cu", "first-load");
   REQUIRE(hazard != nullptr);
   CHECK(hazard->block[0] == 2);
@@ -105,7 +63,7 @@ TEST_CASE("Code 4 reads past the end of the signal when blocks do not divide it"
 
 TEST_CASE("Code 4 reads and writes past the end even when blocks divide the signal") {
   const Ran ran = run(report_listings::code4, 48, 16);
-  INFO(all(ran));
+  INFO(text_of(ran));
   CHECK(found(ran, "out_of_bounds", "code4.cu", "first-load") == nullptr);
   const Hazard* load = found(ran, "out_of_bounds", "code4.cu", "second-load");
   REQUIRE(load != nullptr);
@@ -119,7 +77,7 @@ TEST_CASE("Code 4 reads and writes past the end even when blocks divide the sign
 
 TEST_CASE("Code 4 with its bounds corrected still loses every fraction in its int tile") {
   const Ran ran = run(report_listings::code4_int_tile, 40, 16);
-  INFO(all(ran));
+  INFO(text_of(ran));
   CHECK(ran.seen.error == "");
   CHECK(ran.seen.hazards.empty());  // no hazard: only the comparison of values sees it
   const std::vector<float> input = signal(40);
@@ -134,7 +92,7 @@ TEST_CASE("Code 4 with its bounds corrected still loses every fraction in its in
 
 TEST_CASE("Code 5 writes past its tile of 4 with the program's 16 threads a block") {
   const Ran ran = run(report_listings::code5, 48, 16);
-  INFO(all(ran));
+  INFO(text_of(ran));
   const Hazard* hazard = found(ran, "out_of_bounds", "code5.cu", "load");
   REQUIRE(hazard != nullptr);
   CHECK(hazard->array == "s_array");
@@ -144,7 +102,7 @@ TEST_CASE("Code 5 writes past its tile of 4 with the program's 16 threads a bloc
 
 TEST_CASE("Code 5 reads past the end of the signal when blocks do not divide it") {
   const Ran ran = run(report_listings::code5, 18, 4);
-  INFO(all(ran));
+  INFO(text_of(ran));
   const Hazard* hazard = found(ran, "out_of_bounds", "code5.cu", "load");
   REQUIRE(hazard != nullptr);
   CHECK(hazard->block[0] == 4);
@@ -153,7 +111,7 @@ TEST_CASE("Code 5 reads past the end of the signal when blocks do not divide it"
 
 TEST_CASE("Code 5 is right for the one case of its text: 16 cells, blocks of 4") {
   const Ran ran = run(report_listings::code5, 16, 4);
-  INFO(all(ran));
+  INFO(text_of(ran));
   CHECK(ran.seen.error == "");
   CHECK(ran.seen.hazards.empty());
   const std::vector<float> input = signal(16);

@@ -1,44 +1,28 @@
 // The two kernels of Fig. 7 of Li et al. (SC'16): where they are right, and what is wrong with them
 // elsewhere, each in the simulator at its line.
 #include <cmath>
-#include <fstream>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "common/harness/backend/backend.hpp"
 #include "common/simt/simt.hpp"
 #include "tests/catch.hpp"
+#include "tests/harness/observed.hpp"
 #include "tests/stages/sc16_figure7/figure7.hpp"
 
 using namespace halo;
+using test::Ran;
 
 namespace {
 
-struct Ran {
-  Observation seen;
-  std::vector<float> output;  // NaN where nothing was written; empty if the kernel failed
-};
-
 // The input is 0, 1, 2 ... in the order of memory.
 Ran run(int size, const std::function<cudaError_t(const float*, float*)>& launch) {
-  const auto backend = make_backend();
-  Ran ran;
-  {
-    Array input(*backend, size);
-    Array output(*backend, size);
-    std::vector<float> values(size);
-    for (int i = 0; i < size; ++i) values[i] = static_cast<float>(i);
-    input.write(values);
-    output.poison();
-    ran.seen = backend->run([&] { return launch(input.data(), output.data()); });
-    if (ran.seen.error.empty()) {
-      ran.output.resize(size);
-      output.read(ran.output);
-    }
-  }
-  backend->recover();
-  return ran;
+  std::vector<float> values(size);
+  std::iota(values.begin(), values.end(), 0.0f);
+  return test::observed(
+      size, [&](Array& input) { input.write(values); }, launch);
 }
 
 Ran figure7a(int N, int C, int H, int W) {
@@ -73,42 +57,14 @@ Tally tally(const Ran& ran, int N, int cells) {
   return tally;
 }
 
-// The line of our file that carries this line of Fig. 7b: the comment at its end says so.
-int line_of(int line_of_figure) {
-  std::ifstream in(HALO_SOURCE_ROOT "/tests/stages/sc16_figure7/figure7b.cu");
-  REQUIRE(in);
-  const std::string end = "// " + std::to_string(line_of_figure);
-  std::string line;
-  for (int number = 1; std::getline(in, line); ++number) {
-    if (line.ends_with(end)) return number;
-  }
-  FAIL("figure7b.cu has no line " << line_of_figure << " of the figure");
-  return 0;
-}
-
-// The finding of this kind at this line of Fig. 7b, or null.
+// The finding of this kind at this line of Fig. 7b, or null. The comment at the end of our line says which it is.
 const Hazard* found(const Ran& ran, const std::string& kind, int line_of_figure) {
-  const int line = line_of(line_of_figure);
-  for (const Hazard& hazard : ran.seen.hazards) {
-    if (hazard.kind == kind && hazard.line == line &&
-        hazard.file.find("figure7b.cu") != std::string::npos) {
-      return &hazard;
-    }
-  }
-  return nullptr;
-}
-
-std::string all(const Ran& ran) {
-  std::string text = ran.seen.error;
-  for (const Hazard& hazard : ran.seen.hazards) {
-    text += "\n" + hazard.kind + " " + hazard.file + ":" + std::to_string(hazard.line) + ": " +
-            hazard.message;
-  }
-  return text;
+  return test::found_at(ran, kind, "tests/stages/sc16_figure7/figure7b.cu",
+                        "// " + std::to_string(line_of_figure) + "\n");
 }
 
 void require_no_hazard(const Ran& ran) {
-  INFO(all(ran));
+  INFO(text_of(ran));
   REQUIRE(ran.seen.error == "");
   REQUIRE(ran.seen.hazards.empty());
 }
@@ -164,7 +120,7 @@ TEST_CASE("Fig. 7b is right for 64 channels and 128 images if the grid is C*H*W 
 TEST_CASE("Fig. 7b with a grid of W x H blocks writes one row of blocks over the other") {
   // 3 x 2 blocks of 32 cells. No hazard that concerns one block alone: the blocks race with each other.
   const Ran ran = figure7b(64, 32, 6, 3, 2);
-  INFO(all(ran));
+  INFO(text_of(ran));
   REQUIRE(ran.seen.error == "");
   REQUIRE(ran.seen.hazards.size() == 2);  // a store of each of two images
   for (const Hazard& hazard : ran.seen.hazards) {
@@ -188,7 +144,7 @@ TEST_CASE("Fig. 7b with a block for each place handles 32 channels, however many
 
 TEST_CASE("Fig. 7b with 16 channels reads tile rows that do not exist") {
   const Ran ran = figure7b(64, 16, 6, 6, 1);
-  INFO(all(ran));
+  INFO(text_of(ran));
   const Hazard* read = found(ran, "out_of_bounds", 20);
   REQUIRE(read != nullptr);
   CHECK(read->array == "sh");
@@ -198,7 +154,7 @@ TEST_CASE("Fig. 7b with 16 channels reads tile rows that do not exist") {
 
 TEST_CASE("Fig. 7b with 48 channels reads tile rows that nobody has written") {
   const Ran ran = figure7b(64, 48, 2, 6, 1);
-  INFO(all(ran));
+  INFO(text_of(ran));
   const Hazard* read = found(ran, "uninitialized_shared_read", 20);
   REQUIRE(read != nullptr);
   CHECK(read->thread[0] == 16);

@@ -9,6 +9,7 @@
 #include "common/harness/families/softmax.hpp"
 #include "common/harness/kernel.h"
 #include "tests/catch.hpp"
+#include "tests/harness/observed.hpp"
 #include "tests/stages/sc16_figure9/figure9.hpp"
 
 namespace halo::fused_softmax {
@@ -16,13 +17,9 @@ SoftmaxKernel fused_parallel();  // the stage's kernel
 }
 
 using namespace halo;
+using test::Ran;
 
 namespace {
-
-struct Ran {
-  Observation seen;
-  std::vector<float> output;  // as it was left; empty if the launch failed
-};
 
 std::vector<float> cells(int images, int categories) {
   std::vector<float> values(images * categories);
@@ -34,39 +31,19 @@ std::vector<float> cells(int images, int categories) {
 // row nobody has written.
 Ran run(int images, int categories, int written,
         const std::function<int(float* input, float* output)>& launch) {
-  const auto backend = make_backend();
   const std::vector<float> values = cells(images, categories);
-  Ran ran;
-  {
-    Array input(*backend, values.size());
-    Array output(*backend, values.size());
+  const auto fill = [&](Array& input) {
     for (int n = 0; n < images; ++n) {
       input.write(std::span(values).subspan(n * categories, written), n * categories);
     }
-    output.poison();
-    ran.seen = backend->run([&] { return launch(input.data(), output.data()); });
-    if (ran.seen.error.empty()) {
-      ran.output.resize(values.size());
-      output.read(ran.output);
-    }
-  }
-  backend->recover();
-  return ran;
+  };
+  return test::observed(values.size(), fill, launch);
 }
 
 Ran run_listing(int images, int categories, dim3 threads) {
   return run(images, categories, categories, [&](float* input, float* output) {
     return sc16_figure9::figure9(input, output, images, categories, threads);
   });
-}
-
-std::string all(const Ran& ran) {
-  std::string text = ran.seen.error;
-  for (const Hazard& hazard : ran.seen.hazards) {
-    text += "\n" + hazard.kind + " " + hazard.file + ":" + std::to_string(hazard.line) + ": " +
-            hazard.message;
-  }
-  return text;
 }
 
 // Softmax of rows whose category c holds what the input holds at place(c).
@@ -101,7 +78,7 @@ int different(const std::vector<float>& output, const std::vector<double>& expec
 TEST_CASE("Fig. 9 is right with a thread for each category, which hides its index") {
   for (const int categories : {1, 10, 40, 1000, 1024}) {
     const Ran ran = run_listing(3, categories, dim3(categories));
-    INFO(categories << " categories: " << all(ran));
+    INFO(categories << " categories: " << text_of(ran));
     CHECK(ran.seen.error == "");
     CHECK(ran.seen.hazards.empty());
     CHECK(different(ran.output, right(3, categories)) == 0);
@@ -111,7 +88,7 @@ TEST_CASE("Fig. 9 is right with a thread for each category, which hides its inde
 TEST_CASE(
     "Fig. 9 with fewer threads than categories computes with the first cells, again and again") {
   const Ran ran = run_listing(3, 100, dim3(32));
-  INFO(all(ran));
+  INFO(text_of(ran));
   // Every access is lawful: no hazard, only wrong values.
   CHECK(ran.seen.error == "");
   CHECK(ran.seen.hazards.empty());
@@ -127,7 +104,7 @@ TEST_CASE(
     return sc16_figure9::figure9(input, output, 3, 100, dim3(32));
   };
   const Ran without = run(3, 100, 32, listing);
-  INFO(all(without));
+  INFO(text_of(without));
   CHECK(without.seen.hazards.empty());
   CHECK(different(without.output, softmax_of(3, 100, [](int c) { return c % 32; })) == 0);
   const Ran corrected = run(3, 100, 32, [](float* input, float* output) {
@@ -140,7 +117,7 @@ TEST_CASE(
 
 TEST_CASE("Fig. 9 is wrong in blocks of two rows even with a thread for each category") {
   const Ran ran = run_listing(2, 100, dim3(50, 2));
-  INFO(all(ran));
+  INFO(text_of(ran));
   CHECK(ran.seen.hazards.empty());
   CHECK(different(ran.output, right(2, 100)) == 2 * 100);
   CHECK(different(ran.output, softmax_of(2, 100, [](int c) { return c % 50; })) == 0);
@@ -167,7 +144,7 @@ TEST_CASE("A stage's check finds Fig. 9 out") {
 
 TEST_CASE("Fig. 9's launch fails above 1,024 categories, and its shared memory above 11 K") {
   const Ran too_many = run_listing(2, 1025, dim3(1025));
-  INFO(all(too_many));
+  INFO(text_of(too_many));
   CHECK(too_many.seen.error.find("invalid configuration") != std::string::npos);
   CHECK(too_many.seen.kernels == 0);
   // 11 * 1,024 floats and the reduction's 1,024 are 48 KB: it launches, with the wrong cells.
@@ -175,7 +152,7 @@ TEST_CASE("Fig. 9's launch fails above 1,024 categories, and its shared memory a
   CHECK(largest.seen.error == "");
   CHECK(different(largest.output, right(1, 11 * 1024)) > 0);
   const Ran too_large = run_listing(1, 11 * 1024 + 1, dim3(1024));
-  INFO(all(too_large));
+  INFO(text_of(too_large));
   CHECK(too_large.seen.error != "");
   CHECK(too_large.seen.kernels == 0);
 
@@ -184,7 +161,7 @@ TEST_CASE("Fig. 9's launch fails above 1,024 categories, and its shared memory a
     const Ran ran = run(2, categories, categories, [&](float* input, float* output) {
       return fused_softmax::fused_parallel().launch({2, categories, input, output, nullptr});
     });
-    INFO(all(ran));
+    INFO(text_of(ran));
     CHECK(ran.seen.hazards.empty());
     CHECK(different(ran.output, right(2, categories)) == 0);
   }

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -67,6 +68,23 @@ inline Ended captured(std::vector<const char*> arguments,
   const int status = main(static_cast<int>(arguments.size()), arguments.data());
   std::string err_text = err.take();
   return {status, out.take(), err_text};
+}
+
+// Holds a program to refuse each of these: exit status 2, one line on stderr, and nothing on stdout.
+inline void require_wrong_use(const std::vector<std::vector<const char*>>& all,
+                              const std::function<Ended(const std::vector<const char*>&)>& run) {
+  for (const auto& arguments : all) {
+    std::string shown;
+    for (const char* argument : arguments) shown += std::string(" ") + argument;
+    INFO(shown);
+    const auto [status, out, err] = run(arguments);
+    INFO(err);
+    CHECK(status == 2);
+    CHECK(out == "");
+    CHECK(err.rfind("program: ", 0) == 0);
+    CHECK(std::count(err.begin(), err.end(), '\n') == 1);
+    CHECK(err.size() > 20);
+  }
 }
 
 // For tests that only look at what a program does with its times.

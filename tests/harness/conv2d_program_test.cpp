@@ -262,18 +262,7 @@ TEST_CASE("wrong use of a 2D program is one line on stderr, exit 2, and nothing 
       {"--input", "x.wav"},
       {kSmall},
   };
-  for (const auto& arguments : all) {
-    std::string shown;
-    for (const char* argument : arguments) shown += std::string(" ") + argument;
-    INFO(shown);
-    const auto [status, out, err] = run({plain()}, arguments);
-    INFO(err);
-    CHECK(status == 2);
-    CHECK(out == "");
-    CHECK(err.rfind("program: ", 0) == 0);
-    CHECK(std::count(err.begin(), err.end(), '\n') == 1);
-    CHECK(err.size() > 20);
-  }
+  test::require_wrong_use(all, [](const auto& arguments) { return run({plain()}, arguments); });
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 3);
   CHECK_THAT(run({plain()}, {"--layer", "7-1-9-2-1-p0"}).err,
              contains("--layer 7-1-9-2-1-p0: the filter is larger than the input"));

@@ -382,18 +382,7 @@ TEST_CASE("wrong use is one line on stderr, exit 2, and nothing on stdout") {
       {"--input", ok.c_str(), "--output", nowhere.c_str()},
       {"--input", ok.c_str(), "--output", "result.mp3"},
   };
-  for (const auto& arguments : all) {
-    std::string shown;
-    for (const char* argument : arguments) shown += std::string(" ") + argument;
-    INFO(shown);
-    const auto [status, out, err] = run(plain(), arguments);
-    INFO(err);
-    CHECK(status == 2);
-    CHECK(out == "");
-    CHECK(err.rfind("program: ", 0) == 0);
-    CHECK(std::count(err.begin(), err.end(), '\n') == 1);
-    CHECK(err.size() > 20);
-  }
+  test::require_wrong_use(all, [](const auto& arguments) { return run(plain(), arguments); });
   // Nothing was written, not even half.
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 5);
 }

@@ -6,27 +6,16 @@
 #include <string>
 
 #include "common/simt/simulator.hpp"
+#include "launches.hpp"
 #include "markers.hpp"
 #include "tests/catch.hpp"
 
 TEST_CASE("kernels with clusters compute what they must and raise nothing", "[clusters]") {
-  for (const clusters::Case& one : clusters::cases()) {
-    INFO(one.name);
-    simt::simulator()->take_launches();
-    CHECK(one.run());
-    const std::vector<simt::Launch> launches = simt::simulator()->take_launches();
-    REQUIRE(!launches.empty());
-    for (const simt::Finding& finding : launches.back().findings) {
-      UNSCOPED_INFO(finding.line << ": " << finding.kind << ": " << finding.message);
-    }
-    CHECK(launches.back().findings.empty());
-  }
+  for (const clusters::Case& one : clusters::cases()) check_right(one);
 }
 
 TEST_CASE("clusters run without any check", "[clusters]") {
-  struct RestoreChecks {
-    ~RestoreChecks() { simt::simulator()->set_checks("all"); }
-  } restore;
+  const RestoreChecks restore;
   simt::simulator()->set_checks("none");
   for (const clusters::Case& one : clusters::cases()) {
     INFO(one.name);
@@ -40,9 +29,7 @@ TEST_CASE("shared memory of another block is counted by requests and sectors", "
   for (std::size_t i = 0; i < clusters::counted().size(); ++i) {
     const clusters::Counted& one = clusters::counted()[i];
     INFO(one.kind << " number " << i);
-    simt::simulator()->take_launches();
-    one.run();
-    const simt::Launch launch = simt::simulator()->take_launches().back();
+    const simt::Launch launch = last_launch_of(one.run);
     CHECK(launch.findings.empty());
     CHECK(launch.counters.barriers == 2 * launch.grid[0]);
     const std::string kind = one.kind;
@@ -72,35 +59,11 @@ TEST_CASE("shared memory of another block is counted by requests and sectors", "
 }
 
 TEST_CASE("a mistake with clusters is found where it was made", "[clusters]") {
-  for (const clusters::Bug& bug : clusters::bugs()) {
-    INFO(bug.name);
-    simt::simulator()->take_launches();
-    bug.run();
-    const simt::Launch launch = simt::simulator()->take_launches().back();
-    for (const simt::Finding& finding : launch.findings) {
-      UNSCOPED_INFO(finding.line << ": " << finding.kind << " of " << finding.array << ": "
-                                 << finding.message << " (" << finding.other_line << ")");
-    }
-    CHECK(!launch.findings.empty());
-    for (const simt::Finding& finding : launch.findings) {
-      CHECK(finding.kind == bug.kind);
-      CHECK(is_kernel_file(finding.file, "clusters.cu"));
-      CHECK(finding.line == line_of("clusters.cu", std::string("BUG ") + bug.name));
-      if (bug.array != nullptr) CHECK(finding.array == bug.array);
-      if (bug.has_other) {
-        // A launch is named by its own line.
-        const bool is_launch = bug.kind == std::string("unordered_launches");
-        CHECK(finding.other_line ==
-              line_of("clusters.cu", std::string("OTHER ") + (is_launch ? "launched" : bug.name)));
-      }
-    }
-  }
+  for (const clusters::Bug& bug : clusters::bugs()) check_bug(bug, "clusters.cu");
 }
 
 TEST_CASE("a finding of two blocks of a cluster names both", "[clusters]") {
-  simt::simulator()->take_launches();
-  clusters::bugs()[0].run();
-  const simt::Launch launch = simt::simulator()->take_launches().back();
+  const simt::Launch launch = last_launch_of(clusters::bugs()[0].run);
   REQUIRE(launch.findings.size() == 1);
   CHECK_THAT(launch.findings[0].message,
              halo::test::contains("thread (0,0,0) of block (0,0,0) writes tile, "
@@ -110,9 +73,7 @@ TEST_CASE("a finding of two blocks of a cluster names both", "[clusters]") {
 }
 
 TEST_CASE("blocks of different clusters race as blocks do", "[clusters]") {
-  simt::simulator()->take_launches();
-  clusters::race_between_clusters();
-  const simt::Launch launch = simt::simulator()->take_launches().back();
+  const simt::Launch launch = last_launch_of(clusters::race_between_clusters);
   REQUIRE(launch.findings.size() == 1);
   CHECK(launch.findings[0].kind == "race");
   CHECK_THAT(

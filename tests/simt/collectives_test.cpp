@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/simt/simulator.hpp"
+#include "launches.hpp"
 #include "markers.hpp"
 #include "tests/catch.hpp"
 
@@ -19,12 +20,17 @@ using Row = std::vector<double>;
 
 constexpr const char* kFile = "collectives.cu";
 
-void check_clean() {
+// What `figures` returns; its kernels must raise nothing.
+template <typename Figures, typename... Arguments>
+Table clean(Figures figures, Arguments... arguments) {
+  simt::simulator()->take_launches();
+  Table rows = figures(arguments...);
   for (const simt::Launch& launch : simt::simulator()->take_launches()) {
     for (const simt::Finding& f : launch.findings) {
       FAIL_CHECK(f.kind << " " << f.file << ":" << f.line << ": " << f.message);
     }
   }
+  return rows;
 }
 
 // The sum that a tree of adjacent pairs gives, as cub::WarpReduce forms it.
@@ -44,9 +50,7 @@ std::vector<float> inverses(int first, int count) {
 simt::Launch run(const std::string& name) {
   for (const collectives::Case& one : collectives::cases()) {
     if (one.name != name) continue;
-    simt::simulator()->take_launches();
-    REQUIRE(one.run() == 0);
-    return simt::simulator()->take_launches().back();
+    return last_launch_of([&] { REQUIRE(one.run() == 0); });
   }
   throw std::runtime_error("no case " + name);
 }
@@ -54,9 +58,7 @@ simt::Launch run(const std::string& name) {
 }  // namespace
 
 TEST_CASE("a block knows its threads", "[collectives]") {
-  simt::simulator()->take_launches();
-  const Table rows = collectives::block_figures();
-  check_clean();
+  const Table rows = clean(collectives::block_figures);
   REQUIRE(rows.size() == 48);
   for (int t = 0; t < 48; ++t) {
     const double x = t % 4, y = t / 4 % 2, z = t / 8;
@@ -69,10 +71,8 @@ TEST_CASE("a block knows its threads", "[collectives]") {
 TEST_CASE("tiles of every size", "[collectives]") {
   const int size = GENERATE(1, 2, 4, 8, 16, 32);
   const int threads = size == 32 ? 64 : kTileThreads;
-  simt::simulator()->take_launches();
-  const Table rows =
-      size == 32 ? collectives::tile_figures_of_warps() : collectives::tile_figures(size);
-  check_clean();
+  const Table rows = size == 32 ? clean(collectives::tile_figures_of_warps)
+                                : clean(collectives::tile_figures, size);
   REQUIRE(rows.size() == static_cast<std::size_t>(threads));
   for (int t = 0; t < threads; ++t) {
     const int first = t / size * size, rank = t % size, v = 100 + t;
@@ -124,9 +124,7 @@ TEST_CASE("tiles of every size", "[collectives]") {
 }
 
 TEST_CASE("tiles of tiles", "[collectives]") {
-  simt::simulator()->take_launches();
-  const Table rows = collectives::nested_figures();
-  check_clean();
+  const Table rows = clean(collectives::nested_figures);
   REQUIRE(rows.size() == 64);
   for (int t = 0; t < 64; ++t) {
     const Row expected = {static_cast<double>(t % 4), static_cast<double>(t % 16 / 4), 4,
@@ -136,9 +134,7 @@ TEST_CASE("tiles of tiles", "[collectives]") {
 }
 
 TEST_CASE("the lanes that take a branch together", "[collectives]") {
-  simt::simulator()->take_launches();
-  const Table rows = collectives::coalesced_figures();
-  check_clean();
+  const Table rows = clean(collectives::coalesced_figures);
   REQUIRE(rows.size() == 48);
   for (int t = 0; t < 48; ++t) {
     const int lane = t % 32, alive = t < 32 ? 32 : 16;
@@ -173,9 +169,7 @@ TEST_CASE("the lanes that take a branch together", "[collectives]") {
 }
 
 TEST_CASE("one function for groups of any kind", "[collectives]") {
-  simt::simulator()->take_launches();
-  const Table rows = collectives::group_sums();
-  check_clean();
+  const Table rows = clean(collectives::group_sums);
   REQUIRE(rows.size() == 64);
   const auto sum = [](int first, int count) { return count * (2 * (100 + first) + count - 1) / 2; };
   CHECK(rows[0][0] == sum(0, 64));
@@ -186,9 +180,7 @@ TEST_CASE("one function for groups of any kind", "[collectives]") {
 }
 
 TEST_CASE("CUB's reductions over a block, its last warp not whole", "[collectives]") {
-  simt::simulator()->take_launches();
-  const Table rows = collectives::block_reductions();
-  check_clean();
+  const Table rows = clean(collectives::block_reductions);
   REQUIRE(rows.size() == 1);
   const Row& got = rows[0];
   const auto sum = [](int count) { return count * (200 + count - 1) / 2; };
@@ -206,9 +198,7 @@ TEST_CASE("CUB's reductions over a block, its last warp not whole", "[collective
 }
 
 TEST_CASE("CUB's reductions over logical warps", "[collectives]") {
-  simt::simulator()->take_launches();
-  const Table rows = collectives::warp_reductions();
-  check_clean();
+  const Table rows = clean(collectives::warp_reductions);
   REQUIRE(rows.size() == 64);
   for (int t = 0; t < 64; t += 8) {
     const Row& got = rows[static_cast<std::size_t>(t)];

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/simt/simulator.hpp"
+#include "launches.hpp"
 #include "markers.hpp"
 #include "tests/catch.hpp"
 
@@ -13,9 +14,7 @@ TEST_CASE("an asynchronous copy is counted as a global load and a shared store",
   REQUIRE(copies::cases().size() == 8);
   const copies::Case& one = copies::cases()[index];
   INFO(one.name);
-  simt::simulator()->take_launches();
-  CHECK(one.run());
-  const simt::Launch launch = simt::simulator()->take_launches().back();
+  const simt::Launch launch = last_launch_of([&] { CHECK(one.run()); });
   CHECK(launch.findings.empty());
   const int line = line_of("copies.cu", std::string("COUNTED ") + one.name);
   const auto found =
@@ -36,9 +35,7 @@ TEST_CASE("an asynchronous copy is counted as a global load and a shared store",
 }
 
 TEST_CASE("copies arrive without any check", "[copies]") {
-  struct RestoreChecks {
-    ~RestoreChecks() { simt::simulator()->set_checks("all"); }
-  } restore;
+  const RestoreChecks restore;
   simt::simulator()->set_checks("none");
   for (const copies::Case& one : copies::cases()) {
     INFO(one.name);

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "common/simt/simulator.hpp"
+#include "launches.hpp"
 #include "markers.hpp"
 #include "tests/catch.hpp"
 
@@ -33,12 +34,8 @@ struct Outcome {
 
 // Runs a case and returns its last launch.
 Outcome run(const std::string& name) {
-  simt::simulator()->take_launches();
   Outcome outcome;
-  outcome.error = case_named(name).run();
-  std::vector<simt::Launch> launches = simt::simulator()->take_launches();
-  if (launches.empty()) throw std::runtime_error(name + " launched nothing");
-  outcome.launch = std::move(launches.back());
+  outcome.launch = last_launch_of([&] { outcome.error = case_named(name).run(); });
   return outcome;
 }
 
@@ -66,6 +63,17 @@ constexpr const char* kCopies = "hazards_copies.cu";
 constexpr const char* kBlocks = "hazards_blocks.cu";
 constexpr const char* kFailures = "hazards_failures.cu";
 constexpr const char* kStreams = "hazards_streams.cu";
+
+// The one finding of a case, which must be of this kind and name the line that is marked with BUG.
+Finding only_finding(const Outcome& outcome, const std::string& kind, const char* file,
+                     const std::string& bug) {
+  REQUIRE(outcome.launch.findings.size() == 1);
+  const Finding& f = outcome.launch.findings[0];
+  CHECK(f.kind == kind);
+  CHECK(is_kernel_file(f.file, file));
+  CHECK(f.line == line_of(file, "BUG " + bug));
+  return f;
+}
 
 // True if the finding's two places are the two marked lines, in either order.
 bool is_between(const Finding& f, const std::string& file, int line, int other_line) {
@@ -129,10 +137,7 @@ TEST_CASE("a race is named with both lines and the array", "[hazards]") {
 TEST_CASE("a race between two writers", "[hazards]") {
   const Outcome outcome = run("two_writers");
   INFO(describe(outcome.launch.findings));
-  REQUIRE(outcome.launch.findings.size() == 1);
-  const Finding& f = outcome.launch.findings[0];
-  CHECK(f.kind == "race");
-  CHECK(f.line == line_of(kRaces, "BUG two_writers"));
+  const Finding f = only_finding(outcome, "race", kRaces, "two_writers");
   CHECK(f.other_line == f.line);
   CHECK(f.array == "tile");
   CHECK(f.block == std::array<unsigned, 3>{0, 0, 0});
@@ -266,11 +271,7 @@ TEST_CASE("a bad access is named and never performed", "[hazards]") {
   const Outcome outcome = run(planted.name);
   INFO(planted.name << ": " << describe(outcome.launch.findings));
   CHECK(outcome.error == planted.error);
-  REQUIRE(outcome.launch.findings.size() == 1);
-  const Finding& f = outcome.launch.findings[0];
-  CHECK(f.kind == planted.kind);
-  CHECK(is_kernel_file(f.file, kMemory));
-  CHECK(f.line == line_of(kMemory, std::string("BUG ") + planted.name));
+  const Finding f = only_finding(outcome, planted.kind, kMemory, planted.name);
   // Beside a dynamic array that is too short stands the launch that asked for it.
   CHECK((f.other_line == 0 || f.message.find("he launch at") != std::string::npos));
   CHECK(f.block == planted.block);
@@ -289,11 +290,7 @@ TEST_CASE("an address that is no GPU memory", "[hazards]") {
   const Outcome outcome = run(name);
   INFO(name << ": " << describe(outcome.launch.findings));
   CHECK(outcome.error == cudaErrorIllegalAddress);  // host_pointer_write: -1 if it was performed
-  REQUIRE(outcome.launch.findings.size() == 1);
-  const Finding& f = outcome.launch.findings[0];
-  CHECK(f.kind == "invalid_address");
-  CHECK(is_kernel_file(f.file, kMemory));
-  CHECK(f.line == line_of(kMemory, "BUG " + name));
+  const Finding f = only_finding(outcome, "invalid_address", kMemory, name);
   CHECK(f.thread == std::array<unsigned, 3>{0, 0, 0});
   CHECK(f.message.find(name == "null_pointer" ? "null" : "host") != std::string::npos);
 }
@@ -336,12 +333,8 @@ TEST_CASE("memory that nobody wrote", "[hazards]") {
   const Outcome outcome = run(planted.name);
   INFO(planted.name << ": " << describe(outcome.launch.findings));
   CHECK(outcome.error == cudaSuccess);
-  REQUIRE(outcome.launch.findings.size() == 1);
-  const Finding& f = outcome.launch.findings[0];
-  CHECK(f.kind == planted.kind);
-  CHECK(is_kernel_file(f.file, kMemory));
-  CHECK(f.line ==
-        line_of(kMemory, std::string("BUG ") + (planted.line ? planted.line : planted.name)));
+  const Finding f =
+      only_finding(outcome, planted.kind, kMemory, planted.line ? planted.line : planted.name);
   CHECK(f.block == planted.block);
   CHECK(f.thread == planted.thread);
   CHECK(f.count == planted.count);
@@ -463,33 +456,21 @@ TEST_CASE("a warp operation whose lanes do not agree", "[hazards]") {
   INFO(name << ": " << describe(outcome.launch.findings));
   // A lane that its own mask does not name waits for nobody; the others wait for ever.
   CHECK((outcome.error == cudaSuccess) == (name == "mask_without_the_caller"));
-  REQUIRE(outcome.launch.findings.size() == 1);
-  const Finding& f = outcome.launch.findings[0];
-  CHECK(f.kind == "warp_deadlock");
-  CHECK(is_kernel_file(f.file, kSynchronisation));
-  CHECK(f.line == line_of(kSynchronisation, "BUG " + name));
+  const Finding f = only_finding(outcome, "warp_deadlock", kSynchronisation, name);
   CHECK(f.block == std::array<unsigned, 3>{0, 0, 0});
 }
 
 TEST_CASE("a shuffle from a lane that has ended", "[hazards]") {
   const Outcome outcome = run("shuffle_from_ended_lane");
   INFO(describe(outcome.launch.findings));
-  REQUIRE(outcome.launch.findings.size() == 1);
-  const Finding& f = outcome.launch.findings[0];
-  CHECK(f.kind == "undefined_shuffle");
-  CHECK(is_kernel_file(f.file, kSynchronisation));
-  CHECK(f.line == line_of(kSynchronisation, "BUG shuffle_from_ended_lane"));
+  only_finding(outcome, "undefined_shuffle", kSynchronisation, "shuffle_from_ended_lane");
 }
 
 TEST_CASE("an access to a block of the cluster that may have ended", "[hazards]") {
   const Outcome outcome = run("block_may_have_ended");
   INFO(describe(outcome.launch.findings));
   CHECK(outcome.error == cudaSuccess);
-  REQUIRE(outcome.launch.findings.size() == 1);
-  const Finding& f = outcome.launch.findings[0];
-  CHECK(f.kind == "absent_block");
-  CHECK(is_kernel_file(f.file, kSynchronisation));
-  CHECK(f.line == line_of(kSynchronisation, "BUG block_may_have_ended"));
+  only_finding(outcome, "absent_block", kSynchronisation, "block_may_have_ended");
   CHECK(run("block_has_not_ended").launch.findings.empty());
 }
 
@@ -499,11 +480,7 @@ TEST_CASE("a kernel that never ends", "[hazards]") {
   const Outcome outcome = run(name);
   INFO(name << ": " << describe(outcome.launch.findings));
   CHECK(outcome.error == cudaErrorLaunchTimeout);
-  REQUIRE(outcome.launch.findings.size() == 1);
-  const Finding& f = outcome.launch.findings[0];
-  CHECK(f.kind == "endless_kernel");
-  CHECK(is_kernel_file(f.file, kSynchronisation));
-  CHECK(f.line == line_of(kSynchronisation, "BUG " + name));
+  const Finding f = only_finding(outcome, "endless_kernel", kSynchronisation, name);
   CHECK(f.thread == std::array<unsigned, 3>{name == "waits_for_nobody" ? 3u : 0u, 0, 0});
 }
 
@@ -524,11 +501,8 @@ TEST_CASE("a kernel that ends itself or crashes", "[hazards]") {
   const Outcome outcome = run(name);
   INFO(name << ": " << describe(outcome.launch.findings));
   CHECK(outcome.error == planted.error);
-  REQUIRE(outcome.launch.findings.size() == 1);
-  const Finding& f = outcome.launch.findings[0];
-  CHECK(f.kind == planted.kind);
-  CHECK(is_kernel_file(f.file, kFailures));
-  CHECK(f.line == line_of(kFailures, "BUG " + (name == "recursion_without_end" ? "deep" : name)));
+  const Finding f = only_finding(outcome, planted.kind, kFailures,
+                                 name == "recursion_without_end" ? "deep" : name);
   CHECK(f.block == std::array<unsigned, 3>{planted.block, 0, 0});
   CHECK(f.thread == std::array<unsigned, 3>{planted.thread, 0, 0});
 }
@@ -630,10 +604,7 @@ TEST_CASE("blocks that wait for blocks that have not started", "[hazards][blocks
   const Outcome outcome = run("barrier_of_the_grid");
   INFO(describe(outcome.launch.findings));
   CHECK(outcome.error == cudaErrorLaunchTimeout);
-  REQUIRE(outcome.launch.findings.size() == 1);
-  const Finding& f = outcome.launch.findings[0];
-  CHECK(f.kind == "endless_kernel");
-  CHECK(f.line == line_of(kBlocks, "BUG barrier_of_the_grid"));
+  only_finding(outcome, "endless_kernel", kBlocks, "barrier_of_the_grid");
 }
 
 // As PTX has it: volatile accesses are relaxed ones.
@@ -743,9 +714,7 @@ TEST_CASE("correct copies raise nothing and bring their data", "[hazards][copies
        "copy_of_device_variable", "many_copies", "overwritten_after_wait",
        "source_overwritten_after_wait", "syncwarp_after_wait", "syncwarp_after_late_wait",
        "zeros_past_end", "part_past_end"}));
-  struct RestoreChecks {
-    ~RestoreChecks() { simt::simulator()->set_checks("all"); }
-  } restore;
+  const RestoreChecks restore;
   for (const char* checks : {"all", "none", "counters", "bounds", "races"}) {
     simt::simulator()->set_checks(checks);
     const Outcome outcome = run(name);
@@ -779,11 +748,7 @@ TEST_CASE("a copy that cannot be is named at its line", "[hazards][copies]") {
   const Outcome outcome = run(planted.name);
   INFO(planted.name << ": " << describe(outcome.launch.findings));
   CHECK(outcome.error == planted.error);
-  REQUIRE(outcome.launch.findings.size() == 1);
-  const Finding& f = outcome.launch.findings[0];
-  CHECK(f.kind == planted.kind);
-  CHECK(is_kernel_file(f.file, kCopies));
-  CHECK(f.line == line_of(kCopies, std::string("BUG ") + planted.name));
+  const Finding f = only_finding(outcome, planted.kind, kCopies, planted.name);
   CHECK(f.thread == std::array<unsigned, 3>{planted.thread, 0, 0});
   CHECK(f.message.find(planted.words) != std::string::npos);
 }
@@ -799,9 +764,7 @@ TEST_CASE("findings are the same every time", "[hazards]") {
 }
 
 TEST_CASE("a list of checks", "[hazards]") {
-  struct RestoreChecks {
-    ~RestoreChecks() { simt::simulator()->set_checks("all"); }
-  } restore;
+  const RestoreChecks restore;
   const auto kinds = [](const char* checks, const char* name) {
     simt::simulator()->set_checks(checks);
     std::string text;

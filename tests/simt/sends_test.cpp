@@ -8,28 +8,17 @@
 #include <utility>
 
 #include "common/simt/simulator.hpp"
+#include "launches.hpp"
 #include "markers.hpp"
 #include "tests/catch.hpp"
 
 TEST_CASE("kernels with barriers in shared memory compute what they must and raise nothing",
           "[sends]") {
-  for (const sends::Case& one : sends::cases()) {
-    INFO(one.name);
-    simt::simulator()->take_launches();
-    CHECK(one.run());
-    const std::vector<simt::Launch> launches = simt::simulator()->take_launches();
-    REQUIRE(!launches.empty());
-    for (const simt::Finding& finding : launches.back().findings) {
-      UNSCOPED_INFO(finding.line << ": " << finding.kind << ": " << finding.message);
-    }
-    CHECK(launches.back().findings.empty());
-  }
+  for (const sends::Case& one : sends::cases()) check_right(one);
 }
 
 TEST_CASE("barriers in shared memory work without any check", "[sends]") {
-  struct RestoreChecks {
-    ~RestoreChecks() { simt::simulator()->set_checks("all"); }
-  } restore;
+  const RestoreChecks restore;
   simt::simulator()->set_checks("none");
   for (const sends::Case& one : sends::cases()) {
     INFO(one.name);
@@ -40,9 +29,7 @@ TEST_CASE("barriers in shared memory work without any check", "[sends]") {
 TEST_CASE("stores that arrive at a barrier are counted by requests and sectors", "[sends]") {
   for (const sends::Counted& one : sends::counted()) {
     INFO(one.name);
-    simt::simulator()->take_launches();
-    CHECK(one.run());
-    const simt::Launch launch = simt::simulator()->take_launches().back();
+    const simt::Launch launch = last_launch_of([&] { CHECK(one.run()); });
     CHECK(launch.findings.empty());
     CHECK(launch.counters.dshared_store_requests == one.requests);
     CHECK(launch.counters.dshared_store_sectors == one.sectors);
@@ -56,33 +43,12 @@ TEST_CASE("stores that arrive at a barrier are counted by requests and sectors",
 }
 
 TEST_CASE("a mistake with barriers in shared memory is found where it was made", "[sends]") {
-  for (const sends::Bug& bug : sends::bugs()) {
-    INFO(bug.name);
-    simt::simulator()->take_launches();
-    bug.run();
-    const simt::Launch launch = simt::simulator()->take_launches().back();
-    for (const simt::Finding& finding : launch.findings) {
-      UNSCOPED_INFO(finding.line << ": " << finding.kind << " of " << finding.array << ": "
-                                 << finding.message << " (" << finding.other_line << ")");
-    }
-    CHECK(!launch.findings.empty());
-    for (const simt::Finding& finding : launch.findings) {
-      CHECK(finding.kind == bug.kind);
-      CHECK(is_kernel_file(finding.file, "sends.cu"));
-      CHECK(finding.line == line_of("sends.cu", std::string("BUG ") + bug.name));
-      CHECK(finding.array == bug.array);
-      if (bug.has_other) {
-        CHECK(finding.other_line == line_of("sends.cu", std::string("OTHER ") + bug.name));
-      }
-    }
-  }
+  for (const sends::Bug& bug : sends::bugs()) check_bug(bug, "sends.cu");
 }
 
 TEST_CASE("a store to a block that may not have begun is one, and its barrier may not be there",
           "[sends]") {
-  simt::simulator()->take_launches();
-  sends::send_before_it_begins();
-  const simt::Launch launch = simt::simulator()->take_launches().back();
+  const simt::Launch launch = last_launch_of(sends::send_before_it_begins);
   std::set<std::string> kinds;
   for (const simt::Finding& finding : launch.findings) {
     kinds.insert(finding.kind);
@@ -105,9 +71,7 @@ TEST_CASE("a finding of a barrier in shared memory says what to do", "[sends]") 
         bugs.begin(), bugs.end(),
         [wanted = std::string(name)](const sends::Bug& one) { return one.name == wanted; });
     REQUIRE(bug != bugs.end());
-    simt::simulator()->take_launches();
-    bug->run();
-    const simt::Launch launch = simt::simulator()->take_launches().back();
+    const simt::Launch launch = last_launch_of(bug->run);
     REQUIRE(launch.findings.size() == 1);
     CHECK_THAT(launch.findings[0].message, halo::test::contains(text));
     CHECK_THAT(launch.findings[0].message,

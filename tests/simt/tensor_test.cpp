@@ -12,6 +12,7 @@
 
 #include "common/simt/simulator.hpp"
 #include "kernels/matrices.hpp"
+#include "launches.hpp"
 #include "markers.hpp"
 #include "tests/catch.hpp"
 
@@ -199,9 +200,7 @@ TEST_CASE("matrices are loaded and stored with the instructions that nvcc makes"
   REQUIRE(matrices::cases().size() == 7);
   const matrices::Case& one = matrices::cases()[index];
   INFO(one.name);
-  simt::simulator()->take_launches();
-  CHECK(one.run());
-  const simt::Launch launch = simt::simulator()->take_launches().back();
+  const simt::Launch launch = last_launch_of([&] { CHECK(one.run()); });
   CHECK(launch.findings.empty());
   CHECK(launch.tensor_instructions == static_cast<std::uint64_t>(one.tensor_instructions));
   for (const simt::CounterField& field : simt::counter_fields()) {

@@ -8,32 +8,6 @@ namespace {
 
 using simt::Counters;
 
-// Requests and sectors of global loads and stores.
-Counters global_only(std::uint64_t load_requests, std::uint64_t load_sectors,
-                     std::uint64_t store_requests, std::uint64_t store_sectors) {
-  Counters counters;
-  counters.global_load_requests = load_requests;
-  counters.global_load_sectors = load_sectors;
-  counters.global_store_requests = store_requests;
-  counters.global_store_sectors = store_sectors;
-  return counters;
-}
-
-struct Shared {
-  std::uint64_t requests = 0, wavefronts = 0, conflicts = 0;
-};
-
-Counters with_shared(Counters counters, Shared loads, Shared stores, std::uint64_t barriers) {
-  counters.shared_load_requests = loads.requests;
-  counters.shared_load_wavefronts = loads.wavefronts;
-  counters.shared_load_conflicts = loads.conflicts;
-  counters.shared_store_requests = stores.requests;
-  counters.shared_store_wavefronts = stores.wavefronts;
-  counters.shared_store_conflicts = stores.conflicts;
-  counters.barriers = barriers;
-  return counters;
-}
-
 Counters with_constant(Counters counters, std::uint64_t requests) {
   counters.constant_load_requests = requests;
   return counters;

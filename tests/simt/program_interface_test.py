@@ -169,7 +169,7 @@ class Report(ProgramTest):
         self.assertEqual(report["launches"][0]["shared_bytes"], 256)
 
     def test_one_entry_a_launch_in_order(self):
-        names = ["missing_barrier_fixed", "two_writers", "missing_barrier_fixed"]
+        names = ["syncwarp_orders_lanes", "two_writers", "syncwarp_orders_lanes"]
         report, _ = self.report_of(options.hazard_cases, *names)
         kernels = [launch["kernel"] for launch in report["launches"]]
         self.assertEqual(len(kernels), 3)

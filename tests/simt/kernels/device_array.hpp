@@ -36,6 +36,16 @@ class DeviceArray {
     return values;
   }
 
+  // Whether element i is expected(i), for all. False too if a kernel before it failed.
+  template <typename Expected>
+  bool holds(Expected expected) const {
+    const std::vector<T> values = download();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] != expected(static_cast<int>(i))) return false;
+    }
+    return !values.empty();
+  }
+
  private:
   T* data_ = nullptr;
   std::size_t count_ = 0;

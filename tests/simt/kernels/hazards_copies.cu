@@ -13,24 +13,16 @@ constexpr int kTiles = 4;  // of kThreads floats, what a block reads of `in`
 
 // ---- too early: no barrier could help, the wait is missing or in the wrong place ----
 
+template <bool waits>
 __global__ void read_before_wait(float* in, float* out) {
   __shared__ float tile[kThreads];
   const int t = threadIdx.x;
   tile[t] = -1;
   __pipeline_memcpy_async(&tile[t], &in[t], 4);  // OTHER read_before_wait
   __pipeline_commit();
+  if (waits) __pipeline_wait_prior(0);
   out[blockIdx.x * kThreads + t] = tile[t];  // BUG read_before_wait
   __pipeline_wait_prior(0);
-}
-
-__global__ void read_after_wait(float* in, float* out) {
-  __shared__ float tile[kThreads];
-  const int t = threadIdx.x;
-  tile[t] = -1;
-  __pipeline_memcpy_async(&tile[t], &in[t], 4);
-  __pipeline_commit();
-  __pipeline_wait_prior(0);
-  out[blockIdx.x * kThreads + t] = tile[t];
 }
 
 // A wait is for batches that were committed.
@@ -43,11 +35,13 @@ __global__ void copy_not_committed(float* in, float* out) {
   out[blockIdx.x * kThreads + t] = tile[kThreads - 1 - t];  // BUG copy_not_committed
 }
 
+template <bool waits>
 __global__ void barrier_without_wait(float* in, float* out) {
   __shared__ float tile[kThreads];
   const int t = threadIdx.x;
   __pipeline_memcpy_async(&tile[t], &in[t], 4);  // OTHER barrier_without_wait
   __pipeline_commit();
+  if (waits) __pipeline_wait_prior(0);
   __syncthreads();
   out[blockIdx.x * kThreads + t] = tile[kThreads - 1 - t];  // BUG barrier_without_wait
 }
@@ -60,16 +54,6 @@ __global__ void barrier_before_wait(float* in, float* out) {
   __syncthreads();
   __pipeline_wait_prior(0);
   out[blockIdx.x * kThreads + t] = tile[kThreads - 1 - t];  // BUG barrier_before_wait
-}
-
-__global__ void wait_then_barrier(float* in, float* out) {
-  __shared__ float tile[kThreads];
-  const int t = threadIdx.x;
-  __pipeline_memcpy_async(&tile[t], &in[t], 4);
-  __pipeline_commit();
-  __pipeline_wait_prior(0);
-  __syncthreads();
-  out[blockIdx.x * kThreads + t] = tile[kThreads - 1 - t];
 }
 
 // Two buffers: while one is used, the other is filled. `kPending` is the right one or one too many.
@@ -151,26 +135,19 @@ __global__ void many_copies(float* in, float* out) {
   out[blockIdx.x * kThreads + threadIdx.x] = sum_of_many<0>(in);
 }
 
+template <bool waits>
 __global__ void overwritten_in_flight(float* in, float* out) {
   __shared__ float tile[kThreads];
   const int t = threadIdx.x;
   __pipeline_memcpy_async(&tile[t], &in[t], 4);  // OTHER overwritten_in_flight
   __pipeline_commit();
+  if (waits) __pipeline_wait_prior(0);
   if (in[t] > 30) tile[t] = 0;  // BUG overwritten_in_flight
   __pipeline_wait_prior(0);
   out[blockIdx.x * kThreads + t] = tile[t];
 }
 
-__global__ void overwritten_after_wait(float* in, float* out) {
-  __shared__ float tile[kThreads];
-  const int t = threadIdx.x;
-  __pipeline_memcpy_async(&tile[t], &in[t], 4);
-  __pipeline_commit();
-  __pipeline_wait_prior(0);
-  if (in[t] > 30) tile[t] = 0;
-  out[blockIdx.x * kThreads + t] = tile[t];
-}
-
+template <bool waits>
 __global__ void source_overwritten(float* in, float* out) {
   __shared__ float tile[kThreads];
   const int t = threadIdx.x;
@@ -178,20 +155,9 @@ __global__ void source_overwritten(float* in, float* out) {
   mine[t] = in[t];
   __pipeline_memcpy_async(&tile[t], &mine[t], 4);  // OTHER source_overwritten
   __pipeline_commit();
+  if (waits) __pipeline_wait_prior(0);
   mine[t] = 0;  // BUG source_overwritten
   __pipeline_wait_prior(0);
-  mine[t] = tile[t];
-}
-
-__global__ void source_overwritten_after_wait(float* in, float* out) {
-  __shared__ float tile[kThreads];
-  const int t = threadIdx.x;
-  float* mine = out + blockIdx.x * kThreads;
-  mine[t] = in[t];
-  __pipeline_memcpy_async(&tile[t], &mine[t], 4);
-  __pipeline_commit();
-  __pipeline_wait_prior(0);
-  mine[t] = 0;
   mine[t] = tile[t];
 }
 
@@ -283,24 +249,16 @@ __global__ void same_copy_twice(float* in, float* out) {
   out[blockIdx.x * kThreads + t] = tile[t / 2];
 }
 
+template <bool waits>
 __global__ void syncwarp_before_wait(float* in, float* out) {
   __shared__ float tile[kThreads];
   const int t = threadIdx.x;
   __pipeline_memcpy_async(&tile[t], &in[t], 4);  // OTHER syncwarp_before_wait
   __pipeline_commit();
+  if (waits) __pipeline_wait_prior(0);
   __syncwarp();
   out[blockIdx.x * kThreads + t] = tile[t ^ 1];  // BUG syncwarp_before_wait
   __pipeline_wait_prior(0);
-}
-
-__global__ void syncwarp_after_wait(float* in, float* out) {
-  __shared__ float tile[kThreads];
-  const int t = threadIdx.x;
-  __pipeline_memcpy_async(&tile[t], &in[t], 4);
-  __pipeline_commit();
-  __pipeline_wait_prior(0);
-  __syncwarp();
-  out[blockIdx.x * kThreads + t] = tile[t ^ 1];
 }
 
 // The copy crosses a barrier, then a wait and __syncwarp give it to the warp.
@@ -418,32 +376,23 @@ __global__ void copy_of_unwritten(float* in, float* out) {
   out[blockIdx.x * kThreads + t] = tile[t];
 }
 
-// `in` holds 0, 1, 2, ... in kTiles tiles; `unwritten` more floats follow them.
+// `in` holds 0, 1, 2, ... in kTiles tiles; `unwritten` more floats follow them. -1 if the output is not as expected.
 template <void (*kernel)(float*, float*), int kUnwritten = 0>
-int run() {
+int run_and_compare(float (*expected)(int t)) {
   cudaDeviceReset();
   std::vector<float> values(kTiles * kThreads);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
   DeviceArray<float> in(values.size() + kUnwritten), out(2 * kThreads);
   cudaMemcpy(in.get(), values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice);
   kernel<<<2, kThreads, 3 * kThreads * sizeof(float)>>>(in.get(), out.get());
-  return cudaDeviceSynchronize();
+  const int error = cudaDeviceSynchronize();
+  if (error || !expected) return error;
+  return out.holds([=](int i) { return expected(i % kThreads); }) ? 0 : -1;
 }
 
-// The same, and -1 if the kernel's output is not as expected.
-template <void (*kernel)(float*, float*)>
-int run_and_compare(float (*expected)(int t)) {
-  cudaDeviceReset();
-  std::vector<float> values(kTiles * kThreads);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
-  DeviceArray<float> in(values), out(2 * kThreads);
-  kernel<<<2, kThreads, 3 * kThreads * sizeof(float)>>>(in.get(), out.get());
-  const int error = cudaDeviceSynchronize();
-  const std::vector<float> got = out.download();
-  for (int i = 0; i < 2 * kThreads && !error; ++i) {
-    if (got[static_cast<std::size_t>(i)] != expected(i % kThreads)) return -1;
-  }
-  return error;
+template <void (*kernel)(float*, float*), int kUnwritten = 0>
+int run() {
+  return run_and_compare<kernel, kUnwritten>(nullptr);
 }
 
 float same(int t) { return static_cast<float>(t); }
@@ -471,23 +420,23 @@ const std::vector<HazardCase>& copy_cases() {
   static const std::vector<HazardCase> cases = {
       // What is read too early holds its old value.
       {"read_before_wait",
-       [] { return run_and_compare<read_before_wait>([](int) { return -1.0f; }); }},
-      {"read_after_wait", [] { return run_and_compare<read_after_wait>(same); }},
+       [] { return run_and_compare<read_before_wait<false>>([](int) { return -1.0f; }); }},
+      {"read_after_wait", [] { return run_and_compare<read_before_wait<true>>(same); }},
       {"copy_not_committed", run<copy_not_committed>},
-      {"barrier_without_wait", run<barrier_without_wait>},
+      {"barrier_without_wait", run<barrier_without_wait<false>>},
       {"barrier_before_wait", run<barrier_before_wait>},
-      {"wait_then_barrier", [] { return run_and_compare<wait_then_barrier>(reversed); }},
+      {"wait_then_barrier", [] { return run_and_compare<barrier_without_wait<true>>(reversed); }},
       {"one_batch_too_many", run<one_batch_too_many>},
       {"double_buffered", [] { return run_and_compare<double_buffered>(sum_of_reversed); }},
       {"three_buffers", [] { return run_and_compare<three_buffers>(sum_of_reversed); }},
       {"last_of_many", run<last_of_many>},
       {"many_copies", [] { return run_and_compare<many_copies>(sum_of_thousand); }},
-      {"overwritten_in_flight", run<overwritten_in_flight>},
+      {"overwritten_in_flight", run<overwritten_in_flight<false>>},
       {"overwritten_after_wait",
-       [] { return run_and_compare<overwritten_after_wait>(small_ones); }},
-      {"source_overwritten", run<source_overwritten>},
+       [] { return run_and_compare<overwritten_in_flight<true>>(small_ones); }},
+      {"source_overwritten", run<source_overwritten<false>>},
       {"source_overwritten_after_wait",
-       [] { return run_and_compare<source_overwritten_after_wait>(same); }},
+       [] { return run_and_compare<source_overwritten<true>>(same); }},
       {"source_overwritten_by_another", run<source_overwritten_by_another>},
       {"copy_of_device_variable",
        [] { return run_and_compare<copy_of_device_variable>(reversed); }},
@@ -496,8 +445,9 @@ const std::vector<HazardCase>& copy_cases() {
       {"copy_over_what_is_read", run<copy_over_what_is_read>},
       {"copies_of_two_threads", run<copies_of_two_threads>},
       {"same_copy_twice", run<same_copy_twice>},
-      {"syncwarp_before_wait", run<syncwarp_before_wait>},
-      {"syncwarp_after_wait", [] { return run_and_compare<syncwarp_after_wait>(neighbour); }},
+      {"syncwarp_before_wait", run<syncwarp_before_wait<false>>},
+      {"syncwarp_after_wait",
+       [] { return run_and_compare<syncwarp_before_wait<true>>(neighbour); }},
       {"syncwarp_after_late_wait",
        [] { return run_and_compare<syncwarp_after_late_wait>(neighbour); }},
       {"copy_of_12_bytes", run<copy_of_12_bytes>},

@@ -10,14 +10,10 @@ constexpr int kLength = 128;  // two blocks of 64
 
 // ---- out of bounds ----
 
+template <bool fixed>
 __global__ void global_read_past_end(const float* in, float* out) {
   const int i = blockIdx.x * 64 + threadIdx.x;
-  out[i] = in[i + 1];  // BUG global_read_past_end
-}
-
-__global__ void global_read_past_end_fixed(const float* in, float* out) {
-  const int i = blockIdx.x * 64 + threadIdx.x;
-  out[i] = i + 1 < kLength ? in[i + 1] : 0.0f;
+  out[i] = fixed && i + 1 == kLength ? 0.0f : in[i + 1];  // BUG global_read_past_end
 }
 
 __global__ void memcpy_past_end(const float* in, float* out) {
@@ -174,20 +170,13 @@ __global__ void misaligned_store(float* out) {
 
 // ---- read before written ----
 
+template <bool fixed>
 __global__ void shared_cell_not_written(float* out) {
   __shared__ float tile[64];
   const int t = threadIdx.x;
-  if (t != 40) tile[t] = t;
+  if (fixed || t != 40) tile[t] = t;
   __syncthreads();
   out[blockIdx.x * 64 + t] = tile[63 - t];  // BUG shared_cell_not_written
-}
-
-__global__ void shared_cell_not_written_fixed(float* out) {
-  __shared__ float tile[64];
-  const int t = threadIdx.x;
-  tile[t] = t != 40 ? t : 0;
-  __syncthreads();
-  out[blockIdx.x * 64 + t] = tile[63 - t];
 }
 
 // What block 0 left in shared memory is garbage to block 1.
@@ -373,8 +362,8 @@ int run_global_written_in_every_way() {
 
 const std::vector<HazardCase>& memory_cases() {
   static const std::vector<HazardCase> cases = {
-      {"global_read_past_end", run_copy<global_read_past_end>},
-      {"global_read_past_end_fixed", run_copy<global_read_past_end_fixed>},
+      {"global_read_past_end", run_copy<global_read_past_end<false>>},
+      {"global_read_past_end_fixed", run_copy<global_read_past_end<true>>},
       {"memcpy_past_end", run_copy<memcpy_past_end>},
       {"global_read_before_start", run_copy<global_read_before_start>},
       {"global_write_past_end", run_copy<global_write_past_end>},
@@ -399,8 +388,8 @@ const std::vector<HazardCase>& memory_cases() {
       {"host_pointer_write", run_host_pointer_write},
       {"misaligned_int", run_misaligned_int},
       {"misaligned_store", run<misaligned_store, 1, 32>},
-      {"shared_cell_not_written", run<shared_cell_not_written>},
-      {"shared_cell_not_written_fixed", run<shared_cell_not_written_fixed>},
+      {"shared_cell_not_written", run<shared_cell_not_written<false>>},
+      {"shared_cell_not_written_fixed", run<shared_cell_not_written<true>>},
       {"shared_of_an_earlier_block", run<shared_of_an_earlier_block>},
       {"dynamic_cell_not_written", run<dynamic_cell_not_written, 2, 64, 256>},
       {"shared_counter_not_set", run<shared_counter_not_set>},

@@ -6,25 +6,20 @@
 
 namespace {
 
-// ---- read after write, write after read, write after write ----
+// ---- read after write, write after read, write after write; `fixed`: with what was missing ----
 
+template <bool fixed>
 __global__ void missing_barrier(float* out) {
   __shared__ float tile[64];
   const int t = threadIdx.x;
   tile[t] = 0;
   __syncthreads();
-  tile[t] = t;                              // OTHER missing_barrier
+  tile[t] = t;  // OTHER missing_barrier
+  if (fixed) __syncthreads();
   out[blockIdx.x * 64 + t] = tile[63 - t];  // BUG missing_barrier
 }
 
-__global__ void missing_barrier_fixed(float* out) {
-  __shared__ float tile[64];
-  const int t = threadIdx.x;
-  tile[t] = t;
-  __syncthreads();
-  out[blockIdx.x * 64 + t] = tile[63 - t];
-}
-
+template <bool fixed>
 __global__ void write_after_read(float* out) {
   __shared__ float tile[64];
   const int t = threadIdx.x;
@@ -33,19 +28,7 @@ __global__ void write_after_read(float* out) {
     tile[t] = round + t;  // BUG write_after_read
     __syncthreads();
     sum += tile[63 - t];  // OTHER write_after_read
-  }
-  out[blockIdx.x * 64 + t] = sum;
-}
-
-__global__ void write_after_read_fixed(float* out) {
-  __shared__ float tile[64];
-  const int t = threadIdx.x;
-  float sum = 0;
-  for (int round = 0; round < 3; ++round) {
-    tile[t] = round + t;
-    __syncthreads();
-    sum += tile[63 - t];
-    __syncthreads();
+    if (fixed) __syncthreads();
   }
   out[blockIdx.x * 64 + t] = sum;
 }
@@ -69,19 +52,12 @@ __global__ void same_value(float* out) {
 
 // ---- global memory ----
 
+template <bool fixed>
 __global__ void race_in_global(float* out) {
   const int i = blockIdx.x * 64 + threadIdx.x;
-  out[i] = threadIdx.x;           // OTHER race_in_global
+  out[i] = threadIdx.x;  // OTHER race_in_global
+  if (fixed) __syncthreads();
   const float mine = out[i ^ 1];  // BUG race_in_global
-  __syncthreads();
-  out[i] = mine;
-}
-
-__global__ void race_in_global_fixed(float* out) {
-  const int i = blockIdx.x * 64 + threadIdx.x;
-  out[i] = threadIdx.x;
-  __syncthreads();
-  const float mine = out[i ^ 1];
   __syncthreads();
   out[i] = mine;
 }
@@ -488,15 +464,15 @@ int run_plain_read_beside_global_atomics() {
 
 const std::vector<HazardCase>& race_cases() {
   static const std::vector<HazardCase> cases = {
-      {"missing_barrier", run<missing_barrier, 2, 64>},
-      {"missing_barrier_in_8_blocks", run<missing_barrier, 8, 64>},
-      {"missing_barrier_fixed", run<missing_barrier_fixed, 2, 64>},
-      {"write_after_read", run<write_after_read, 2, 64>},
-      {"write_after_read_fixed", run<write_after_read_fixed, 2, 64>},
+      {"missing_barrier", run<missing_barrier<false>, 2, 64>},
+      {"missing_barrier_in_8_blocks", run<missing_barrier<false>, 8, 64>},
+      {"missing_barrier_fixed", run<missing_barrier<true>, 2, 64>},
+      {"write_after_read", run<write_after_read<false>, 2, 64>},
+      {"write_after_read_fixed", run<write_after_read<true>, 2, 64>},
       {"two_writers", run<two_writers, 2, 64>},
       {"same_value", run<same_value, 2, 64>},
-      {"race_in_global", run<race_in_global, 2, 64>},
-      {"race_in_global_fixed", run<race_in_global_fixed, 2, 64>},
+      {"race_in_global", run<race_in_global<false>, 2, 64>},
+      {"race_in_global_fixed", run<race_in_global<true>, 2, 64>},
       {"race_in_device_variable", run<race_in_device_variable, 1, 64>},
       {"lanes_without_syncwarp", run<lanes_without_syncwarp, 2, 64>},
       {"syncwarp_orders_lanes", run<syncwarp_orders_lanes, 2, 64>},

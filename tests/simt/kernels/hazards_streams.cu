@@ -50,11 +50,12 @@ struct Bench {
   int end() {
     const int error = cudaDeviceSynchronize();
     cudaDeviceReset();
-    return error;
+    return error + wrong;
   }
   cudaStream_t first, second, blocking;
   cudaEvent_t event;
   float *a, *b, *pinned, *managed;
+  int wrong = 0;  // results
   std::vector<float> host = std::vector<float>(kCount);
   static constexpr std::size_t kBytes = kCount * sizeof(float);
 };
@@ -62,31 +63,24 @@ struct Bench {
 constexpr int kBlocks = 8;
 constexpr int kThreads = 128;
 
-int kernel_on_another_stream() {
-  Bench t;
+void kernel_on_another_stream(Bench& t) {
   fill<<<kBlocks, kThreads>>>(t.a, kCount, 1);  // OTHER kernel_on_another_stream
   copy_cells<<<kBlocks, kThreads, 0, t.first>>>(t.a, t.b);
-  return t.end();
 }
 
-int kernel_on_a_blocking_stream() {
-  Bench t;
+void kernel_on_a_blocking_stream(Bench& t) {
   fill<<<kBlocks, kThreads>>>(t.a, kCount, 1);
   copy_cells<<<kBlocks, kThreads, 0, t.blocking>>>(t.a, t.b);
   fill<<<kBlocks, kThreads>>>(t.b, kCount, 1);
-  return t.end();
 }
 
-int event_not_waited_for() {
-  Bench t;
+void event_not_waited_for(Bench& t) {
   fill<<<kBlocks, kThreads, 0, t.first>>>(t.a, kCount, 1);  // OTHER event_not_waited_for
   cudaEventRecord(t.event, t.first);
   copy_cells<<<kBlocks, kThreads, 0, t.second>>>(t.a, t.b);
-  return t.end();
 }
 
-int event_waited_for() {
-  Bench t;
+void event_waited_for(Bench& t) {
   fill<<<kBlocks, kThreads, 0, t.first>>>(t.a, kCount, 1);
   cudaEventRecord(t.event, t.first);
   cudaStreamWaitEvent(t.second, t.event, 0);
@@ -95,80 +89,61 @@ int event_waited_for() {
   cudaEventRecord(t.event, t.second);
   cudaStreamWaitEvent(nullptr, t.event, 0);
   copy_cells<<<kBlocks, kThreads>>>(t.b, t.a);
-  return t.end();
 }
 
-int event_recorded_too_soon() {
-  Bench t;
+void event_recorded_too_soon(Bench& t) {
   cudaEventRecord(t.event, t.first);
   fill<<<kBlocks, kThreads, 0, t.first>>>(t.a, kCount, 1);  // OTHER recorded
   cudaStreamWaitEvent(t.second, t.event, 0);
   cudaMemcpyAsync(t.b, t.a, t.kBytes, cudaMemcpyDefault, t.second);  // BUG recorded
-  return t.end();
 }
 
-int writes_what_another_reads() {
-  Bench t;
+void writes_what_another_reads(Bench& t) {
   cudaMemcpyAsync(t.pinned, t.b, t.kBytes, cudaMemcpyDefault, t.first);  // OTHER writes_read
   copy_cells<<<kBlocks, kThreads, 0, t.second>>>(t.a, t.b);
-  return t.end();
 }
 
-int memset_and_kernel() {
-  Bench t;
+void memset_and_kernel(Bench& t) {
   cudaMemset(t.a, 0, t.kBytes);  // OTHER memset_and_kernel
   copy_cells<<<kBlocks, kThreads, 0, t.first>>>(t.a, t.b);
-  return t.end();
 }
 
-int copy_and_kernel() {
-  Bench t;
+void copy_and_kernel(Bench& t) {
   cudaMemcpyAsync(t.a, t.pinned, t.kBytes, cudaMemcpyDefault, t.first);  // OTHER copy_first
   copy_cells<<<kBlocks, kThreads, 0, t.second>>>(t.a, t.b);
-  return t.end();
 }
 
-int blocking_copy_and_kernel() {
-  Bench t;
+void blocking_copy_and_kernel(Bench& t) {
   cudaMemcpy(t.a, t.host.data(), t.kBytes, cudaMemcpyHostToDevice);
   copy_cells<<<kBlocks, kThreads, 0, t.first>>>(t.a, t.b);
   cudaStreamSynchronize(t.first);
   cudaMemcpy(t.host.data(), t.b, t.kBytes, cudaMemcpyDeviceToHost);
-  return t.end();
 }
 
-int copied_back_too_soon() {
-  Bench t;
+void copied_back_too_soon(Bench& t) {
   fill<<<kBlocks, kThreads, 0, t.first>>>(t.a, kCount, 1);           // OTHER copied_back
   cudaMemcpy(t.host.data(), t.a, t.kBytes, cudaMemcpyDeviceToHost);  // BUG copied_back
-  return t.end();
 }
 
-int pinned_read_too_soon() {
-  Bench t;
+void pinned_read_too_soon(Bench& t) {
   fill<<<kBlocks, kThreads, 0, t.first>>>(t.a, kCount, 1);
   cudaMemcpyAsync(t.pinned, t.a, t.kBytes, cudaMemcpyDefault, t.first);  // OTHER pinned_read
   float sum = 0;
   for (int i = 0; i < kCount; ++i) sum += t.pinned[i];  // BUG pinned_read
-  return t.end() + (sum < 0);
+  t.wrong = sum < 0;
 }
 
-int pinned_copied_too_soon() {
-  Bench t;
+void pinned_copied_too_soon(Bench& t) {
   cudaMemcpyAsync(t.pinned, t.a, t.kBytes, cudaMemcpyDefault, t.first);  // OTHER pinned_copied
   memcpy(t.host.data(), t.pinned, t.kBytes);                             // BUG pinned_copied
-  return t.end();
 }
 
-int pinned_written_too_soon() {
-  Bench t;
+void pinned_written_too_soon(Bench& t) {
   cudaMemcpyAsync(t.a, t.pinned, t.kBytes, cudaMemcpyDefault, t.first);  // OTHER pinned_written
   t.pinned[0] = 5;                                                       // BUG pinned_written
-  return t.end();
 }
 
-int pinned_in_turn() {
-  Bench t;
+void pinned_in_turn(Bench& t) {
   const int half = kCount / 2;
   cudaMemcpyAsync(t.a, t.pinned, half * sizeof(float), cudaMemcpyHostToDevice, t.first);
   for (int i = half; i < kCount; ++i) t.pinned[i] = i;
@@ -177,18 +152,15 @@ int pinned_in_turn() {
   while (cudaStreamQuery(t.first) != cudaSuccess) {
   }
   for (int i = 0; i < half; ++i) t.pinned[i] = i;
-  return t.end();
 }
 
-int managed_read_too_soon() {
-  Bench t;
+void managed_read_too_soon(Bench& t) {
   fill<<<kBlocks, kThreads>>>(t.managed, kCount, 1);  // OTHER managed_read
   const float cell = t.managed[7];                    // BUG managed_read
-  return t.end() + (cell < 0);
+  t.wrong = cell < 0;
 }
 
-int managed_read_in_time() {
-  Bench t;
+void managed_read_in_time(Bench& t) {
   for (int i = 0; i < kCount; ++i) t.managed[i] = i;
   fill<<<kBlocks, kThreads>>>(t.managed, kCount, 1);
   cudaDeviceSynchronize();
@@ -199,61 +171,47 @@ int managed_read_in_time() {
   while (cudaEventQuery(t.event) != cudaSuccess) {
   }
   t.managed[3] = 1;
-  return t.end();
 }
 
-int halves_on_two_streams() {
-  Bench t;
+void halves_on_two_streams(Bench& t) {
   auto* const bytes = reinterpret_cast<unsigned char*>(t.a);
   fill_bytes<<<2, kThreads, 0, t.first>>>(bytes, 0, 101, 1);
   fill_bytes<<<2, kThreads, 0, t.second>>>(bytes, 101, 202, 2);
-  return t.end();
 }
 
-int both_read() {
-  Bench t;
+void both_read(Bench& t) {
   copy_cells<<<kBlocks, kThreads, 0, t.first>>>(t.a, t.b);
   copy_cells<<<kBlocks, kThreads, 0, t.second>>>(t.a, t.managed);
-  return t.end();
 }
 
-int one_of_several_readers() {
-  Bench t;
+void one_of_several_readers(Bench& t) {
   copy_cells<<<kBlocks, kThreads, 0, t.first>>>(t.a, t.b);  // OTHER several
   copy_cells<<<kBlocks, kThreads, 0, t.second>>>(t.a, t.managed);
   cudaMemsetAsync(t.a, 0, t.kBytes, t.second);  // BUG several
-  return t.end();
 }
 
-int both_count() {
-  Bench t;
+void both_count(Bench& t) {
   auto* const count = reinterpret_cast<int*>(t.a);
   count_threads<<<2, kThreads, 0, t.first>>>(count);
   count_threads<<<2, kThreads, 0, t.second>>>(count);
   cudaStreamSynchronize(t.first);
   cudaStreamSynchronize(t.second);
   cudaMemcpy(t.host.data(), count, 4, cudaMemcpyDeviceToHost);
-  return t.end();
 }
 
-int count_read_too_soon() {
-  Bench t;
+void count_read_too_soon(Bench& t) {
   auto* const count = reinterpret_cast<int*>(t.a);
   count_threads<<<2, kThreads, 0, t.first>>>(count);            // OTHER count_read
   cudaMemcpy(t.host.data(), count, 4, cudaMemcpyDeviceToHost);  // BUG count_read
-  return t.end();
 }
 
-int per_thread_streams() {
-  Bench t;
+void per_thread_streams(Bench& t) {
   fill<<<kBlocks, kThreads, 0, t.first>>>(t.a, kCount, 1);  // OTHER per_thread_streams
   copy_cells<<<kBlocks, kThreads, 0, cudaStreamPerThread>>>(t.a, t.b);
   fill<<<kBlocks, kThreads>>>(t.b, kCount, 1);  // waits for the thread's stream
-  return t.end();
 }
 
-int streams_that_are_gone() {
-  Bench t;
+void streams_that_are_gone(Bench& t) {
   for (int i = 0; i < 20; ++i) {
     cudaStream_t stream;
     cudaStreamCreate(&stream);
@@ -262,46 +220,43 @@ int streams_that_are_gone() {
     copy_cells<<<kBlocks, kThreads>>>(t.a, t.b);
   }
   cudaStreamSynchronize(nullptr);
-  return t.end();
 }
 
-int freed_too_soon() {
-  Bench t;
+void freed_too_soon(Bench& t) {
   float* cells = nullptr;
   cudaMallocAsync(&cells, t.kBytes, t.first);
   fill<<<kBlocks, kThreads, 0, t.first>>>(cells, kCount, 1);  // OTHER freed
   cudaFreeAsync(cells, t.second);                             // BUG freed
-  return t.end();
 }
 
-int freed_in_time() {
-  Bench t;
+void freed_in_time(Bench& t) {
   float* cells = nullptr;
   cudaMallocAsync(&cells, t.kBytes, t.first);
   fill<<<kBlocks, kThreads, 0, t.first>>>(cells, kCount, 1);
   cudaFreeAsync(cells, t.first);
-  return t.end();
 }
 
 // Kernels read and write memory of the host where it is.
-int mapped_memory() {
-  Bench t;
+void mapped_memory(Bench& t) {
   float *host = nullptr, *device = nullptr;
   cudaHostAlloc(&host, t.kBytes, cudaHostAllocMapped);
   for (int i = 0; i < kCount; ++i) host[i] = i;
   cudaHostGetDevicePointer(&device, host, 0);
   copy_cells<<<kBlocks, kThreads>>>(device, t.pinned);
   cudaDeviceSynchronize();
-  int wrong = 0;
-  for (int i = 0; i < kCount; ++i) wrong += t.pinned[i] != i;
-  return t.end() + wrong;
+  for (int i = 0; i < kCount; ++i) t.wrong += t.pinned[i] != i;
 }
 
-int past_mapped_memory() {
-  Bench t;
+void past_mapped_memory(Bench& t) {
   float* host = nullptr;
   cudaHostAlloc(&host, t.kBytes, cudaHostAllocMapped);
   fill<<<kBlocks, kThreads>>>(host, kCount + 1, 0);
+}
+
+template <void (*body)(Bench& t)>
+int run() {
+  Bench t;
+  body(t);
   return t.end();
 }
 
@@ -309,7 +264,7 @@ int past_mapped_memory() {
 
 const std::vector<HazardCase>& stream_cases() {
 #define CASE(name) \
-  { #name, name }
+  { #name, run < name> }
   static const std::vector<HazardCase> cases = {
       CASE(kernel_on_another_stream),
       CASE(kernel_on_a_blocking_stream),

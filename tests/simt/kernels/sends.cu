@@ -61,13 +61,10 @@ __global__ void __cluster_dims__(4) ring(float* out) {
 bool run_ring() {
   DeviceArray<float> out(8 * kThreads);
   ring<<<8, kThreads>>>(out.get());
-  const std::vector<float> got = out.download();
-  if (got.empty()) return false;
-  for (int i = 0; i < 8 * kThreads; ++i) {
+  return out.holds([](int i) {
     const int block = i / kThreads, from = block / 4 * 4 + (block + 3) % 4;
-    if (got[i] != from * kThreads + kThreads - 1 - i % kThreads + 6) return false;
-  }
-  return true;
+    return from * kThreads + kThreads - 1 - i % kThreads + 6;
+  });
 }
 
 // Each lane of the first warp sends to one block: to its own as well. The barrier lies in dynamic shared memory.
@@ -91,12 +88,7 @@ __global__ void __cluster_dims__(8) to_all(float* out) {
 bool run_to_all() {
   DeviceArray<float> out(16 * kThreads);
   to_all<<<16, kThreads, sizeof(std::uint64_t)>>>(out.get());
-  const std::vector<float> got = out.download();
-  if (got.empty()) return false;
-  for (const float value : got) {
-    if (value != 36) return false;
-  }
-  return true;
+  return out.holds([](int) { return 36; });
 }
 
 // One barrier, again and again: a step's bytes are expected before anybody may send them, and what one step brought
@@ -127,12 +119,7 @@ __global__ void __cluster_dims__(2) steps(int* out) {
 bool run_steps() {
   DeviceArray<int> out(2 * kThreads);
   steps<<<2, kThreads>>>(out.get());
-  const std::vector<int> got = out.download();
-  if (got.empty()) return false;
-  for (int i = 0; i < 2 * kThreads; ++i) {
-    if (got[i] != 10 * (kThreads - 1 - i % kThreads)) return false;
-  }
-  return true;
+  return out.holds([](int i) { return 10 * (kThreads - 1 - i % kThreads); });
 }
 
 // Without clusters it is a barrier for the threads of a block.
@@ -151,12 +138,7 @@ __global__ void arrivals(float* out) {
 bool run_arrivals() {
   DeviceArray<float> out(kThreads);
   arrivals<<<1, kThreads>>>(out.get());
-  const std::vector<float> got = out.download();
-  if (got.empty()) return false;
-  for (int i = 0; i < kThreads; ++i) {
-    if (got[i] != kThreads - 1 - i) return false;
-  }
-  return true;
+  return out.holds([](int i) { return kThreads - 1 - i; });
 }
 
 // A thread that looks now and then, and sends what the other block needs before it can go on.

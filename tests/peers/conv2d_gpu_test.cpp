@@ -9,49 +9,15 @@
 #include "common/peers/conv2d.hpp"
 #include "common/peers/true_fp32.hpp"
 #include "tests/peers/gpu_peers.hpp"
+#include "tests/peers/layer_scene.hpp"
 
 using namespace halo;
 using conv::ConvLayer;
+using Scene = test::LayerScene;
 
 namespace {
 
 std::vector<Conv2dVariant> available() { return test::peers_there(peers::conv2d()); }
-
-// One layer in device memory.
-struct Scene {
-  Scene(Backend& backend, const ConvLayer& of, std::vector<float> cells, std::vector<float> taps)
-      : layer(of),
-        input(std::move(cells)),
-        filters(std::move(taps)),
-        device_input(backend, input.size()),
-        device_filters(backend, filters.size()),
-        device_output(backend, static_cast<std::size_t>(of.output_size())),
-        call{of, device_input.data(), device_filters.data(), device_output.data()} {
-    device_input.write(input);
-    device_filters.write(filters);
-    device_output.poison();
-  }
-  Scene(Backend& backend, const ConvLayer& of)
-      : Scene(backend, of, conv::adversarial_input(of, test::seed()),
-              conv::adversarial_filters(of, test::seed())) {}
-
-  // What is in the output now.
-  std::vector<float> result() const {
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-    std::vector<float> values(device_output.size());
-    device_output.read(values);
-    return values;
-  }
-
-  conv::Comparison check() const {
-    return conv::check(layer, input, filters, result(), conv::Demand::transformed);
-  }
-
-  ConvLayer layer;
-  std::vector<float> input, filters;
-  Array device_input, device_filters, device_output;
-  Conv2dCall call;
-};
 
 // Whether the peer takes the layer. If not it must say so with this one code, launch nothing and give
 // a reason.
@@ -98,12 +64,8 @@ TEST_CASE("peers-gpu of layers: every layer is right") {
                      << peer.prepared(layer).detail());
       CHECK(result.passed());
       // The arrays it was given, and what is around them.
-      std::vector<float> cells(scene.input.size());
-      scene.device_input.read(cells);
-      CHECK(cells == scene.input);
-      std::vector<float> taps(scene.filters.size());
-      scene.device_filters.read(taps);
-      CHECK(taps == scene.filters);
+      CHECK(test::read(scene.device_input) == scene.input);
+      CHECK(test::read(scene.device_filters) == scene.filters);
       CHECK(scene.device_output.stray_write("output").empty());
       CHECK(scene.device_input.stray_write("input").empty());
     }
@@ -117,18 +79,9 @@ TEST_CASE("peers-gpu of layers: what was chosen computes in true fp32") {
   for (const Conv2dVariant& peer : available()) {
     for (const ConvLayer& layer : layers()) {
       const peers::Fp32Sample sample(layer);
-      std::vector<float> batch;
-      for (int n = 0; n < layer.N(); ++n) {
-        batch.insert(batch.end(), sample.image().begin(), sample.image().end());
-      }
-      const Scene scene(*backend, layer, std::move(batch),
-                        {sample.filters().begin(), sample.filters().end()});
+      const Scene scene(*backend, layer, sample);
       if (!takes(peer, scene)) continue;
-      const std::vector<float> output = scene.result();
-      std::vector<float> found;
-      for (std::int64_t i = 0; i < sample.count(); ++i) {
-        found.push_back(output[static_cast<std::size_t>(i * sample.step())]);
-      }
+      const std::vector<float> found = test::outputs_of(sample, scene.result());
       INFO(peer.name << ", " << conv::label(layer) << "\n" << peer.prepared(layer).detail());
       CHECK(sample.relative_error(found) <= peers::kTrueFp32);
     }

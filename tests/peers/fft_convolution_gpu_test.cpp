@@ -8,9 +8,11 @@
 #include "common/peers/fft_convolution.hpp"
 #include "common/peers/true_fp32.hpp"
 #include "tests/peers/gpu_peers.hpp"
+#include "tests/peers/layer_scene.hpp"
 
 using namespace halo;
 using conv::ConvLayer;
+using Scene = test::LayerScene;
 
 namespace {
 
@@ -26,40 +28,9 @@ std::vector<ConvLayer> usual() {
   };
 }
 
-// One layer in device memory, with what the peer wants besides.
-struct Scene {
-  Scene(Backend& backend, const Conv2dVariant& peer, const ConvLayer& of, std::vector<float> cells,
-        std::vector<float> taps)
-      : layer(of),
-        input(std::move(cells)),
-        filters(std::move(taps)),
-        device_input(backend, input.size()),
-        device_filters(backend, filters.size()),
-        device_output(backend, static_cast<std::size_t>(of.output_size())),
-        workspace(backend, static_cast<std::size_t>(peer.prepared(of).workspace_floats)),
-        call{of, device_input.data(), device_filters.data(), device_output.data(),
-             workspace.data()} {
-    device_input.write(input);
-    device_filters.write(filters);
-    device_output.poison();
-    workspace.poison();
-  }
-  Scene(Backend& backend, const Conv2dVariant& peer, const ConvLayer& of)
-      : Scene(backend, peer, of, conv::adversarial_input(of, test::seed()),
-              conv::adversarial_filters(of, test::seed())) {}
-
-  std::vector<float> result() const {
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-    std::vector<float> values(device_output.size());
-    device_output.read(values);
-    return values;
-  }
-
-  ConvLayer layer;
-  std::vector<float> input, filters;
-  Array device_input, device_filters, device_output, workspace;
-  Conv2dCall call;
-};
+std::int64_t workspace_of(const Conv2dVariant& peer, const ConvLayer& layer) {
+  return peer.prepared(layer).workspace_floats;
+}
 
 }  // namespace
 
@@ -109,18 +80,9 @@ TEST_CASE("fft peers-gpu: they compute in true fp32") {
   for (const Conv2dVariant& peer : available()) {
     for (const ConvLayer& layer : usual()) {
       const peers::Fp32Sample sample(layer);
-      std::vector<float> batch;
-      for (int n = 0; n < layer.N(); ++n) {
-        batch.insert(batch.end(), sample.image().begin(), sample.image().end());
-      }
-      const Scene scene(*backend, peer, layer, std::move(batch),
-                        {sample.filters().begin(), sample.filters().end()});
+      const Scene scene(*backend, layer, sample, workspace_of(peer, layer));
       REQUIRE(peer.prepared(scene.call.layer).launch(scene.call) == cudaSuccess);
-      const std::vector<float> output = scene.result();
-      std::vector<float> found;
-      for (std::int64_t i = 0; i < sample.count(); ++i) {
-        found.push_back(output[static_cast<std::size_t>(i * sample.step())]);
-      }
+      const std::vector<float> found = test::outputs_of(sample, scene.result());
       INFO(peer.name << ", " << conv::label(layer) << "\n" << peer.prepared(layer).detail());
       CHECK(sample.relative_error(found) <= peers::kTrueFp32);
     }
@@ -132,8 +94,9 @@ TEST_CASE("fft peers-gpu: after the first call nothing is allocated, and calls c
   const ConvLayer layer = usual()[4];
   for (const Conv2dVariant& peer : available()) {
     INFO(peer.name);
-    Scene first(*backend, peer, layer);
-    Scene second(*backend, peer, layer);  // other arrays of the same layer: as for a cold cache
+    Scene first(*backend, layer, workspace_of(peer, layer));
+    Scene second(*backend, layer,
+                 workspace_of(peer, layer));  // other arrays of the same layer: as for a cold cache
     test::require_no_first_call_in_a_capture(
         [&] { return peer.prepared(first.call.layer).launch(first.call); });
 
@@ -165,14 +128,13 @@ TEST_CASE("fft peers-gpu: plans are made anew after the device was reset") {
   for (const Conv2dVariant& peer : available()) {
     INFO(peer.name);
     {
-      const Scene before(*backend, peer, layer);
+      const Scene before(*backend, layer, workspace_of(peer, layer));
       REQUIRE(peer.prepared(before.call.layer).launch(before.call) == cudaSuccess);
       REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     }
     REQUIRE(backend->recover());
-    const Scene after(*backend, peer, layer);
+    const Scene after(*backend, layer, workspace_of(peer, layer));
     CHECK(peer.prepared(after.call.layer).launch(after.call) == cudaSuccess);
-    CHECK(conv::check(layer, after.input, after.filters, after.result(), conv::Demand::transformed)
-              .passed());
+    CHECK(after.check().passed());
   }
 }

@@ -14,9 +14,13 @@
 #include "common/peers/network.hpp"
 #include "common/peers/true_fp32.hpp"
 #include "tests/peers/gpu_peers.hpp"
+#include "tests/peers/layer_scene.hpp"
 
 using namespace halo;
 using conv::ConvLayer;
+using test::batch_of;
+using test::outputs_of;
+using test::read;
 
 namespace {
 
@@ -43,13 +47,6 @@ std::vector<ConvLayer> convolutions() {
 std::vector<float> biases(int channels) {
   std::vector<float> values;
   for (int c = 0; c < channels; ++c) values.push_back((c % 2 == 0 ? 1.0f : -1.0f) * (c + 1) / 8);
-  return values;
-}
-
-std::vector<float> read(const Array& array) {
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-  std::vector<float> values(array.size());
-  array.read(values);
   return values;
 }
 
@@ -80,10 +77,7 @@ TEST_CASE("network peers-gpu: fully connected layers are computed in true fp32")
   if (!peer.unavailable.empty()) test::skip(peer.unavailable);
   for (const ConvLayer& layer : connected_layers()) {
     const peers::Fp32Sample sample(layer);
-    std::vector<float> batch;
-    for (int n = 0; n < layer.N(); ++n) {
-      batch.insert(batch.end(), sample.image().begin(), sample.image().end());
-    }
+    const std::vector<float> batch = batch_of(sample, layer);
     Array input(*backend, batch.size());
     Array filters(*backend, sample.filters().size());
     Array output(*backend, static_cast<std::size_t>(layer.output_size()));
@@ -93,11 +87,7 @@ TEST_CASE("network peers-gpu: fully connected layers are computed in true fp32")
     REQUIRE(peer.prepared(call.layer).launch(call) == cudaSuccess);
     output.poison();
     test::replay([&] { return peer.prepared(call.layer).launch(call); });
-    const std::vector<float> all = read(output);
-    std::vector<float> found;
-    for (std::int64_t i = 0; i < sample.count(); ++i) {
-      found.push_back(all[static_cast<std::size_t>(i * sample.step())]);
-    }
+    const std::vector<float> found = outputs_of(sample, read(output));
     INFO(conv::label(layer));
     CHECK(sample.relative_error(found) <= peers::kTrueFp32);
   }
@@ -201,20 +191,12 @@ TEST_CASE("network peers-gpu: a convolution with bias and ReLU is right, and in 
 
     // True fp32 is proved on the sample again, through the peer.
     const peers::Fp32Sample sample(layer);
-    std::vector<float> batch;
-    for (int n = 0; n < layer.N(); ++n) {
-      batch.insert(batch.end(), sample.image().begin(), sample.image().end());
-    }
-    input.write(batch);
+    input.write(batch_of(sample, layer));
     filters.write(sample.filters());
     bias_on_gpu.write(std::vector<float>(bias.size()));
     REQUIRE(peer.launch(layer, input.data(), filters.data(), bias_on_gpu.data(), output.data(),
                         true) == cudaSuccess);
-    const std::vector<float> all = read(output);
-    std::vector<float> found;
-    for (std::int64_t i = 0; i < sample.count(); ++i) {
-      found.push_back(all[static_cast<std::size_t>(i * sample.step())]);
-    }
+    const std::vector<float> found = outputs_of(sample, read(output));
     INFO(conv::label(layer) << ", " << peer.detail(layer, true));
     CHECK(sample.relative_error(found, true) <= peers::kTrueFp32);
   }

@@ -52,9 +52,7 @@ void require_one_line(const Ended& ended, int status) {
 }
 
 FakeBuild::FakeBuild() {
-  std::string pattern = (fs::temp_directory_path() / "halo-cli-test-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  path_ = pattern;
+  path_ = folder_.path();
   source_ = path_;
   fs::create_directories(path_ / "meson-info");
   fs::create_directories(path_ / "meson-logs");
@@ -66,11 +64,6 @@ FakeBuild::FakeBuild() {
   }
   set_ninja("echo 'ninja: no work to do.'");
   write_info();
-}
-
-FakeBuild::~FakeBuild() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
 }
 
 void FakeBuild::set_source(const fs::path& source) {

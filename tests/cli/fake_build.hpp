@@ -8,6 +8,7 @@
 
 #include "common/process/process.hpp"
 #include "common/report/rows.hpp"
+#include "tests/folder.hpp"
 
 namespace halo::test {
 
@@ -28,7 +29,6 @@ void require_one_line(const Ended& ended, int status);
 class FakeBuild {
  public:
   FakeBuild();
-  ~FakeBuild();
   FakeBuild(const FakeBuild&) = delete;
   FakeBuild& operator=(const FakeBuild&) = delete;
 
@@ -82,6 +82,7 @@ class FakeBuild {
     std::string name;
     std::string file;
   };
+  Folder folder_;
   std::filesystem::path path_;
   std::vector<Listed> programs_;
   std::vector<Listed> tests_;     // name and suite

@@ -1,46 +1,15 @@
 #include "tests/data/files.hpp"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 
 namespace halo::test {
-
-Folder::Folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "halo-test-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder: " + name);
-  path_ = name;
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string Folder::write(const std::string& name, std::string_view bytes) const {
-  const std::string path = *this / name;
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) throw std::runtime_error("cannot write " + path);
-  return path;
-}
-
-std::vector<std::string> Folder::names() const {
-  std::vector<std::string> result;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
-    result.push_back(entry.path().filename().string());
-  }
-  std::sort(result.begin(), result.end());
-  return result;
-}
 
 std::string bytes_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -1,35 +1,15 @@
-// What the tests of this room share: a folder that vanishes, bytes on disk, messages.
+// What the tests of this room share: bytes on disk, messages, disks that are full.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "common/data/file.hpp"
 #include "tests/catch.hpp"
+#include "tests/folder.hpp"
 
 namespace halo::test {
-
-/// An empty folder of its own, removed with all it holds.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  /// Writes a file without the code under test; returns its path.
-  std::string write(const std::string& name, std::string_view bytes) const;
-  /// Names of all that is in it, sorted.
-  std::vector<std::string> names() const;
-
- private:
-  std::string path_;
-};
 
 std::string bytes_of(const std::string& path);
 

@@ -1,8 +1,6 @@
 // Every form of filter, and what is said about the others.
 #include "common/data/filter.hpp"
 
-#include <cmath>
-#include <filesystem>
 #include <numeric>
 
 #include "common/data/array.hpp"

@@ -1,7 +1,6 @@
 // Every form of mask, and what is said about the others.
 #include "common/data/mask.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numeric>

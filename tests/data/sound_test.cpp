@@ -1,5 +1,4 @@
 // Sound files: what is read, what is written, and what is refused.
-#include <bit>
 #include <cmath>
 #include <limits>
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/catch.hpp"
+#include "tests/folder.hpp"
 
 using namespace halo;
 using test::contains;
@@ -211,15 +212,13 @@ TEST_CASE("nothing that ran is not passed") {
 }
 
 TEST_CASE("a budget that is not met shows the line that costs most") {
-  std::string pattern = (fs::temp_directory_path() / "halo-marks-XXXXXX").string();
-  REQUIRE(mkdtemp(pattern.data()) != nullptr);
-  std::ofstream(fs::path(pattern) / "x.cu") << "a\nsum += input[i];\n";
+  const test::Folder folder;
+  folder.write("x.cu", "a\nsum += input[i];\n");
   Marks marks = good_marks();
   marks.cases[3].outcome = Outcome::bad;
   marks.cases[3].points = 0;
   marks.cases[3].budget[0] = {"bytes per output", 57, 9.6, 9.25, false, "x.cu", 2, 48};
-  const std::string text = render_marks(marks, a_screen(), {.width = 80, .source = pattern});
-  fs::remove_all(pattern);
+  const std::string text = render_marks(marks, a_screen(), {.width = 80, .source = folder.path()});
   CAPTURE(text);
   CHECK_THAT(text, contains("bytes per output: counted 57, at most 9.6, usual 9.25"));
   CHECK_THAT(text, contains("2 |   sum += input[i];  48 of it from this line"));

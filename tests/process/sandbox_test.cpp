@@ -15,13 +15,12 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <memory>
-#include <optional>
 #include <thread>
 
 #include "common/process/patience.hpp"
 #include "common/process/process.hpp"
 #include "tests/catch.hpp"
+#include "tests/folder.hpp"
 
 namespace halo {
 namespace {
@@ -63,33 +62,23 @@ bool names_files(const Sandbox& sandbox) {
 bool is_root(const Sandbox& sandbox) { return geteuid() == 0 && !has(sandbox, "user"); }
 
 // A folder of this test, through which another user may come.
-class Folder {
+class Folder : public test::Folder {
  public:
   Folder() {
-    std::string path = (fs::temp_directory_path() / "halo-sandbox-XXXXXX").string();
-    REQUIRE(mkdtemp(path.data()) != nullptr);
-    path_ = path;
-    fs::permissions(path_, fs::perms(0711));
+    fs::permissions(path(), fs::perms(0711));
     fs::create_directory(work());
   }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  fs::path work() const { return path_ / "work"; }
+  fs::path work() const { return *this / "work"; }
   // A file that everybody may read, in a folder where nobody else may look.
   fs::path secret() const {
-    const fs::path folder = path_ / "secret";
+    const fs::path folder = *this / "secret";
     fs::create_directory(folder);
     fs::permissions(folder, fs::perms::owner_all);
     std::ofstream(folder / "file") << "the seed is 7\n";
     fs::permissions(folder / "file", fs::perms(0644));
     return folder / "file";
   }
-  fs::path report() const { return path_ / "report"; }
-
- private:
-  fs::path path_;
+  fs::path report() const { return *this / "report"; }
 };
 
 struct Run {

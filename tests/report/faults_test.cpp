@@ -5,6 +5,7 @@
 #include "common/report/json.hpp"
 #include "common/report/text.hpp"
 #include "tests/catch.hpp"
+#include "tests/folder.hpp"
 
 namespace {
 
@@ -16,22 +17,19 @@ namespace fs = std::filesystem;
 class Sources {
  public:
   Sources() {
-    std::string pattern = (fs::temp_directory_path() / "halo-faults-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    root_ = pattern;
-    fs::create_directories(root_ / "stages/04_tiled");
-    std::ofstream(root_ / "stages/04_tiled/tiled.cu")
-        << "__global__ void kernel() {\n"
-           "  tile[s] = input[k];  // a comment that is longer than the room which is left for it\n"
-           "  __syncwarp();\n"
-           "  sum += tile[t + j] * mask[j];\n"
-           "}\n";
+    fs::create_directories(folder_ / "stages/04_tiled");
+    folder_.write(
+        "stages/04_tiled/tiled.cu",
+        "__global__ void kernel() {\n"
+        "  tile[s] = input[k];  // a comment that is longer than the room which is left for it\n"
+        "  __syncwarp();\n"
+        "  sum += tile[t + j] * mask[j];\n"
+        "}\n");
   }
-  ~Sources() { fs::remove_all(root_); }
-  TableOptions options(int width = 80) const { return {.width = width, .source = root_.string()}; }
+  TableOptions options(int width = 80) const { return {.width = width, .source = folder_.path()}; }
 
  private:
-  fs::path root_;
+  test::Folder folder_;
 };
 
 Row wrong() {

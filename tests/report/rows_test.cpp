@@ -19,6 +19,7 @@
 #include "common/report/text.hpp"
 #include "common/report/traffic_words.hpp"
 #include "tests/catch.hpp"
+#include "tests/folder.hpp"
 #include "tests/report/csv.hpp"
 
 using namespace halo;
@@ -159,12 +160,6 @@ std::vector<std::string> pipe_cells(const std::string& line) {
     at = end + 1;
   }
   return all;
-}
-
-std::filesystem::path temporary_folder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "halo-test-XXXXXX").string();
-  REQUIRE(mkdtemp(pattern.data()) != nullptr);
-  return pattern;
 }
 
 std::vector<std::string> table_lines(const std::string& text) {
@@ -320,12 +315,11 @@ TEST_CASE("what all rows of a variant say alike stands in a file once") {
   }
 
   // However the rows came.
-  const auto folder = temporary_folder();
-  GrowingResults file((folder / "out.json").string(), {"c", "d", 1, {}, {rows[0]}});
+  const test::Folder folder;
+  GrowingResults file(folder / "out.json", {"c", "d", 1, {}, {rows[0]}});
   for (std::size_t i = 1; i < rows.size(); ++i) file.add({rows[i]});
   std::ifstream in(folder / "out.json");
   CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == text);
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("results files of schema 3, whose rows are whole, are read as well; of 2 no more") {
@@ -346,8 +340,8 @@ TEST_CASE("results files of schema 3, whose rows are whole, are read as well; of
 }
 
 TEST_CASE("a results file grows, whole after each step") {
-  const auto folder = temporary_folder();
-  const std::string path = (folder / "out.json").string();
+  const test::Folder folder;
+  const std::string path = folder / "out.json";
   Results results{"c", "d", 5, {}, {good_row()}};
   GrowingResults file(path, results);
   CHECK_FALSE(std::filesystem::exists(path));
@@ -357,8 +351,7 @@ TEST_CASE("a results file grows, whole after each step") {
   results.rows.insert(results.rows.end(),
                       {bad_row(), good_row(), timed("gpu", "grid", 1000, 0.25, 1.5)});
   CHECK(to_json(read_json(path)) == to_json(results));
-  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
-  std::filesystem::remove_all(folder);
+  CHECK(folder.names().size() == 1);
 }
 
 TEST_CASE("what is no results file is refused in one line that names it") {
@@ -425,27 +418,25 @@ TEST_CASE("what a results file holds is safe to show") {
   CHECK(back.variant.size() == 123);
   CHECK(back.problem.back() == std::pair<std::string, Value>{"kind?", std::string("a?b")});
   CHECK(back.check.reason == "two\nlines?");
-  const auto folder = temporary_folder();
-  const std::string large = (folder / "large.json").string();
+  const test::Folder folder;
+  const std::string large = folder / "large.json";
   std::ofstream(large).close();
   std::filesystem::resize_file(large, 65 << 20);
   CHECK_THROWS_WITH(read_json(large), contains("more than 64 MiB"));
   CHECK_THROWS_WITH(read_json("/dev/zero"), contains("not a regular file"));
-  CHECK_THROWS_WITH(read_json(folder.string()), contains("it is a folder"));
-  std::filesystem::remove_all(folder);
+  CHECK_THROWS_WITH(read_json(folder.path()), contains("it is a folder"));
 }
 
 TEST_CASE("a JSON file is written whole or not at all") {
-  const auto folder = temporary_folder();
-  const std::string path = (folder / "out.json").string();
+  const test::Folder folder;
+  const std::string path = folder / "out.json";
   write_json(path, {"first", "d", 1, {}, {good_row()}});
   CHECK(read_json(path).command == "first");
   write_json(path, {"second", "d", 1, {}, {good_row(), bad_row()}});
   CHECK(read_json(path).rows.size() == 2);
-  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
-  CHECK_THROWS_AS(write_json((folder / "no/such/folder.json").string(), {}), std::runtime_error);
-  CHECK_THROWS_AS(write_json(folder.string(), {}), std::runtime_error);
-  std::filesystem::remove_all(folder);
+  CHECK(folder.names().size() == 1);
+  CHECK_THROWS_AS(write_json(folder / "no/such/folder.json", {}), std::runtime_error);
+  CHECK_THROWS_AS(write_json(folder.path(), {}), std::runtime_error);
 }
 
 TEST_CASE("the exit status says 0 only when something was checked and nothing is bad") {

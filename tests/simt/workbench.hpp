@@ -2,7 +2,6 @@
 // CUDART_PROGRAMS the folder of the sources.
 #pragma once
 
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -12,6 +11,7 @@
 #include <string>
 
 #include "tests/catch.hpp"
+#include "tests/folder.hpp"
 
 struct Outcome {
   int status = -1;
@@ -22,27 +22,16 @@ struct Outcome {
 // A folder of its own for what is built and written.
 class Workbench {
  public:
-  Workbench() {
-    const char* const parent = std::getenv("TMPDIR");
-    std::string name = std::string(parent != nullptr ? parent : "/tmp") + "/cudart-test-XXXXXX";
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Workbench() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path path() const { return folder_.path(); }
   std::string read(const std::string& name) const {
-    std::ifstream in(path_ / name);
+    std::ifstream in(path() / name);
     std::ostringstream text;
     text << in.rdbuf();
     return text.str();
   }
   Outcome run(const std::string& command) const {
     const std::string shell =
-        "cd '" + path_.string() + "' && " + command + " > out.txt 2> err.txt < /dev/null";
+        "cd '" + folder_.path() + "' && " + command + " > out.txt 2> err.txt < /dev/null";
     const int status = std::system(shell.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 255, read("out.txt"), read("err.txt")};
   }
@@ -59,7 +48,7 @@ class Workbench {
   }
 
  private:
-  std::filesystem::path path_;
+  halo::test::Folder folder_;
 };
 
 inline int line_of(const std::string& source, const std::string& marker) {

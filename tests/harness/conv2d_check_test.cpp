@@ -261,51 +261,62 @@ TEST_CASE("a layer's variant that could not be run, or took nothing, has not pas
   CHECK(exit_status({row}) == 77);
 }
 
-TEST_CASE("a large layer is judged whole although its data repeat", "[conv2d]") {
+namespace {
+
+// The data of this layer repeat; every output must be judged nevertheless, and every cell of the input looked at.
+// `compute` computes all of it.
+void require_judged_whole(conv::Layout layout, void (*compute)(const Conv2dCall&)) {
   const ConvLayer layer = conv::parse_label("8-64-1-640-220");
   REQUIRE(conv::affordable_repeat(layer) == conv::Repeat{3, 127});
-  // Computes the planes that are different. Nothing is wrong but where it is said.
-  const auto variant = [&](std::int64_t wrong_output, std::int64_t changed_cell) {
+  const auto judged = [&](std::int64_t wrong_output, std::int64_t changed_cell) {
     Conv2dVariant fast;
     fast.name = "fast";
     fast.source = "tests/harness/conv2d_check_test.cpp";
+    fast.layout = layout;
     fast.launches([=](const Conv2dCall& c) {
-      constexpr int kPlane = 8 * 8, kChannels = 220;
-      for (int n = 0; n < 64; ++n) {
-        for (int k = 0; k < 640; ++k) {
-          float* const plane = c.output + (n * 640 + k) * kPlane;
-          const float* const known = c.output + (n % 3 * 640 + k % 127) * kPlane;
-          if (known != plane) {
-            std::copy(known, known + kPlane, plane);
-            continue;
-          }
-          std::fill(plane, plane + kPlane, 0.0f);
-          for (int channel = 0; channel < kChannels; ++channel) {
-            const float* const cells = c.input + (n * kChannels + channel) * kPlane;
-            const float tap = c.filters[k * kChannels + channel];
-            for (int i = 0; i < kPlane; ++i) plane[i] += cells[i] * tap;
-          }
-        }
-      }
+      compute(c);
       if (wrong_output >= 0) c.output[wrong_output] *= -1;
       if (changed_cell >= 0) const_cast<float*>(c.input)[changed_cell] = 0;
       return 0;
     });
-    return fast;
+    Row row;
+    check_problem(fast, *make_backend(), layer, test::seed(), row);
+    return row.check;
   };
-  Row row;
-  const auto backend = make_backend();
-  check_problem(variant(-1, -1), *backend, layer, test::seed(), row);
-  CHECK(row.check.reason == "");
-  CHECK(row.check.outcome == Outcome::good);
-  row = {};
-  check_problem(variant(layer.output_size() - 77, -1), *backend, layer, test::seed(), row);
-  CHECK(row.check.outcome == Outcome::bad);
-  CHECK_THAT(row.check.reason, test::contains(std::to_string(layer.output_size() - 77)));
-  row = {};
-  check_problem(variant(-1, layer.input_size() - 5), *backend, layer, test::seed(), row);
-  CHECK_THAT(row.check.reason, test::contains("the input was changed, at input[" +
-                                              std::to_string(layer.input_size() - 5) + "]"));
+  const auto good = judged(-1, -1);
+  CHECK(good.reason == "");
+  CHECK(good.outcome == Outcome::good);
+  const auto wrong = judged(layer.output_size() - 77, -1);
+  CHECK(wrong.outcome == Outcome::bad);
+  CHECK_THAT(wrong.reason, test::contains(std::to_string(layer.output_size() - 77)));
+  CHECK_THAT(judged(-1, layer.input_size() - 5).reason,
+             test::contains("the input was changed, at input[" +
+                            std::to_string(layer.input_size() - 5) + "]"));
+}
+
+}  // namespace
+
+TEST_CASE("a large layer is judged whole although its data repeat", "[conv2d]") {
+  // Only the planes that differ are computed.
+  require_judged_whole(conv::Layout::nchw, [](const Conv2dCall& c) {
+    constexpr int kPlane = 8 * 8, kChannels = 220;
+    for (int n = 0; n < 64; ++n) {
+      for (int k = 0; k < 640; ++k) {
+        float* const plane = c.output + (n * 640 + k) * kPlane;
+        const float* const known = c.output + (n % 3 * 640 + k % 127) * kPlane;
+        if (known != plane) {
+          std::copy(known, known + kPlane, plane);
+          continue;
+        }
+        std::fill(plane, plane + kPlane, 0.0f);
+        for (int channel = 0; channel < kChannels; ++channel) {
+          const float* const cells = c.input + (n * kChannels + channel) * kPlane;
+          const float tap = c.filters[k * kChannels + channel];
+          for (int i = 0; i < kPlane; ++i) plane[i] += cells[i] * tap;
+        }
+      }
+    }
+  });
 }
 
 TEST_CASE("a layer of its own is compared as strictly as a trial", "[conv2d]") {
@@ -389,46 +400,21 @@ TEST_CASE("classes of layers meet in a variant's trials whatever the seed", "[co
 }
 
 TEST_CASE("a layer in CHWN is judged whole although its data repeat", "[conv2d]") {
-  const ConvLayer layer = conv::parse_label("8-64-1-640-220");
-  REQUIRE(conv::affordable_repeat(layer) == conv::Repeat{3, 127});
-  // Computes the filters that are different, for all images at once.
-  const auto variant = [&](std::int64_t wrong_output, std::int64_t changed_cell) {
-    Conv2dVariant fast;
-    fast.name = "fast";
-    fast.source = "tests/harness/conv2d_check_test.cpp";
-    fast.layout = conv::Layout::chwn;
-    fast.launches([=](const Conv2dCall& c) {
-      constexpr int kPlane = 8 * 8 * 64, kChannels = 220;  // cells of all images
-      for (int k = 0; k < 640; ++k) {
-        float* const plane = c.output + k * kPlane;
-        if (k >= 127) {
-          std::copy_n(c.output + k % 127 * kPlane, kPlane, plane);
-          continue;
-        }
-        std::fill_n(plane, kPlane, 0.0f);
-        for (int channel = 0; channel < kChannels; ++channel) {
-          const float* const cells = c.input + channel * kPlane;
-          const float tap = c.filters[k * kChannels + channel];
-          for (int i = 0; i < kPlane; ++i) plane[i] += cells[i] * tap;
-        }
+  // Only the filters that differ are computed, for all images at once.
+  require_judged_whole(conv::Layout::chwn, [](const Conv2dCall& c) {
+    constexpr int kPlane = 8 * 8 * 64, kChannels = 220;  // cells of all images
+    for (int k = 0; k < 640; ++k) {
+      float* const plane = c.output + k * kPlane;
+      if (k >= 127) {
+        std::copy_n(c.output + k % 127 * kPlane, kPlane, plane);
+        continue;
       }
-      if (wrong_output >= 0) c.output[wrong_output] *= -1;
-      if (changed_cell >= 0) const_cast<float*>(c.input)[changed_cell] = 0;
-      return 0;
-    });
-    return fast;
-  };
-  const auto backend = make_backend();
-  Row row;
-  check_problem(variant(-1, -1), *backend, layer, test::seed(), row);
-  CHECK(row.check.reason == "");
-  CHECK(row.check.outcome == Outcome::good);
-  row = {};
-  check_problem(variant(layer.output_size() - 77, -1), *backend, layer, test::seed(), row);
-  CHECK(row.check.outcome == Outcome::bad);
-  CHECK_THAT(row.check.reason, test::contains(std::to_string(layer.output_size() - 77)));
-  row = {};
-  check_problem(variant(-1, layer.input_size() - 5), *backend, layer, test::seed(), row);
-  CHECK_THAT(row.check.reason, test::contains("the input was changed, at input[" +
-                                              std::to_string(layer.input_size() - 5) + "]"));
+      std::fill_n(plane, kPlane, 0.0f);
+      for (int channel = 0; channel < kChannels; ++channel) {
+        const float* const cells = c.input + channel * kPlane;
+        const float tap = c.filters[k * kChannels + channel];
+        for (int i = 0; i < kPlane; ++i) plane[i] += cells[i] * tap;
+      }
+    }
+  });
 }

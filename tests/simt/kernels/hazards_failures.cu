@@ -3,7 +3,7 @@
 
 #include <cassert>
 
-#include "device_array.hpp"
+#include "hazard_runs.cuh"
 #include "hazards.hpp"
 
 namespace {
@@ -47,14 +47,6 @@ __device__ __noinline__ float deep(int n) { return n < 0 ? 0 : n + deep(n + 1) /
 
 __global__ void recursion_without_end(float* out) {
   if (threadIdx.x == 7) out[7] = deep(1);
-}
-
-template <auto kernel, unsigned blocks, unsigned threads>
-int run() {
-  cudaDeviceReset();
-  DeviceArray<float> out(std::vector<float>(blocks * threads, 0.0f));
-  kernel<<<blocks, threads>>>(out.get());
-  return cudaDeviceSynchronize();
 }
 
 }  // namespace

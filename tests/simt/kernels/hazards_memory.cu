@@ -1,7 +1,7 @@
 // Accesses to memory that is not there, not aligned or not written, planted, and the correct twins.
 #include <cuda_runtime.h>
 
-#include "device_array.hpp"
+#include "hazard_runs.cuh"
 #include "hazards.hpp"
 
 namespace {
@@ -218,15 +218,6 @@ __global__ void copy_all(const float* in, float* out) {
 // ---- host side ----
 
 std::vector<float> zeros(int count = kLength) { return std::vector<float>(count, 0.0f); }
-
-// A kernel that works on shared memory and writes `out` only.
-template <auto kernel, unsigned blocks = 2, unsigned threads = 64, unsigned dynamic_bytes = 0>
-int run() {
-  cudaDeviceReset();
-  DeviceArray<float> out(zeros(blocks * threads));
-  kernel<<<blocks, threads, dynamic_bytes>>>(out.get());
-  return cudaDeviceSynchronize();
-}
 
 // A kernel that goes from one array of kLength floats to another.
 template <auto kernel>

@@ -1,7 +1,7 @@
 // Races between the threads of a block, planted, and the correct twins.
 #include <cuda_runtime.h>
 
-#include "device_array.hpp"
+#include "hazard_runs.cuh"
 #include "hazards.hpp"
 
 namespace {
@@ -421,25 +421,10 @@ __global__ void race_on_float4(float* out) {
 
 // ---- host side ----
 
-template <auto kernel, unsigned blocks, unsigned threads>
-int run() {
-  cudaDeviceReset();
-  DeviceArray<float> out(std::vector<float>(blocks * threads, 0.0f));
-  kernel<<<blocks, threads>>>(out.get());
-  return cudaDeviceSynchronize();
-}
-
 int run_one_block_of_many() {
   cudaDeviceReset();
   DeviceArray<float> out(6 * 64);
   one_block_of_many<<<dim3(2, 3), dim3(8, 8)>>>(out.get());
-  return cudaDeviceSynchronize();
-}
-
-int run_race_in_dynamic_shared() {
-  cudaDeviceReset();
-  DeviceArray<float> out(128);
-  race_in_dynamic_shared<<<2, 64, 64 * sizeof(float)>>>(out.get());
   return cudaDeviceSynchronize();
 }
 
@@ -501,7 +486,7 @@ const std::vector<HazardCase>& race_cases() {
       {"second_of_two_arrays", run<second_of_two_arrays, 2, 64>},
       {"one_block_of_many", run_one_block_of_many},
       {"race_in_a_helper", run<race_in_a_helper, 2, 64>},
-      {"race_in_dynamic_shared", run_race_in_dynamic_shared},
+      {"race_in_dynamic_shared", run<race_in_dynamic_shared, 2, 64, 256>},
       {"race_on_float4", run<race_on_float4, 2, 64>},
   };
   return cases;

@@ -3,7 +3,7 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
-#include "device_array.hpp"
+#include "hazard_runs.cuh"
 #include "hazards.hpp"
 
 namespace {
@@ -205,14 +205,6 @@ __global__ void __cluster_dims__(2) block_may_have_ended(float* out) {
 
 __global__ void __cluster_dims__(2) block_has_not_ended(float* out) {
   read_another_block<true>(out);
-}
-
-template <auto kernel, unsigned blocks, unsigned threads>
-int run() {
-  cudaDeviceReset();
-  DeviceArray<float> out(std::vector<float>(blocks * threads, 0.0f));
-  kernel<<<blocks, threads>>>(out.get());
-  return cudaDeviceSynchronize();
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // `halo hint`, `halo show`, `halo reset` and `halo progress`.
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "common/cli/commands.hpp"

@@ -1,5 +1,4 @@
 // What one does with exercises, and what is here: this needs the judge, standings and traces.
-#include <algorithm>
 #include <string>
 
 #include "common/cli/commands.hpp"

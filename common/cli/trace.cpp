@@ -3,10 +3,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <set>
 #include <sstream>
 
 #include "common/build/builder.hpp"

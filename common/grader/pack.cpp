@@ -8,7 +8,6 @@
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
-#include <set>
 
 #include "common/data/file.hpp"
 #include "common/data/temporary_folder.hpp"

@@ -5,12 +5,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
-#include <string_view>
 
 #include "common/data/file.hpp"
 

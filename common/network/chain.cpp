@@ -1,7 +1,6 @@
 #include "common/network/chain.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <optional>
 
 #include "common/conv/inputs.hpp"
 #include "common/harness/core/candidates.hpp"

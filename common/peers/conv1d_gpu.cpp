@@ -2,7 +2,6 @@
 #include <cuda_runtime.h>
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "common/harness/backend/copy.hpp"

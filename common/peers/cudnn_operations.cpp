@@ -9,7 +9,6 @@
 #include <cuda_runtime.h>
 #include <cudnn.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>

@@ -3,7 +3,6 @@
 #include <cuda_runtime.h>
 
 #include <memory>
-#include <string>
 
 #include "common/peers/cufft.hpp"
 #include "common/peers/fft_signal.hpp"

@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <functional>
-#include <map>
 #include <stdexcept>
 
 namespace halo {

@@ -1,8 +1,6 @@
 #include "common/report/overview.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <set>
 
 #include "common/report/command_line.hpp"

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <set>
 #include <sstream>
 
 #include "common/data/file.hpp"

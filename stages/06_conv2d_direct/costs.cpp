@@ -1,5 +1,4 @@
 // What the kernels of stage 06 must cost.
-#include <array>
 
 #include "common/convolve/windows/windows.hpp"
 #include "common/harness/families/conv2d.hpp"

@@ -1,7 +1,5 @@
 #include "stages/09_cuconv_two_stage/costs.hpp"
 
-#include <algorithm>
-
 #include "common/harness/traffic/tally.hpp"
 
 namespace halo::cuconv_two_stage {

@@ -1,7 +1,5 @@
 #include "stages/convolve/convolve.hpp"
 
-#include <stdexcept>
-
 #include "common/gpus/present_gpu.hpp"
 
 namespace halo::convolve {

@@ -1,6 +1,5 @@
 // The dispatcher's program: as a stage's, and `measure`.
 #include <string>
-#include <vector>
 
 #include "common/harness/core/program.hpp"
 #include "common/peers/conv2d.hpp"

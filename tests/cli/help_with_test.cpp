@@ -1,6 +1,5 @@
 // `halo hint`, `halo show` and `halo reset`.
 #include <filesystem>
-#include <fstream>
 
 #include "common/json/json.hpp"
 #include "tests/catch.hpp"

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "common/json/json.hpp"
 #include "tests/catch.hpp"

@@ -2,7 +2,6 @@
 #include <signal.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "common/json/json.hpp"
 #include "tests/catch.hpp"

@@ -3,7 +3,6 @@
 #include "common/harness/core/diagnosis.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <sstream>
 
 #include "common/harness/families/conv1d.hpp"

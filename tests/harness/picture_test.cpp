@@ -1,9 +1,6 @@
 // A picture as a layer, from the command line to the file that is written.
 #include "common/harness/families/picture.hpp"
 
-#include <filesystem>
-#include <functional>
-
 #include "common/data/array.hpp"
 #include "tests/catch.hpp"
 #include "tests/data/files.hpp"

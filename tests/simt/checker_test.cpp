@@ -6,7 +6,6 @@
 #include <ctime>
 #include <map>
 #include <memory>
-#include <numeric>
 
 #include "tests/catch.hpp"
 

@@ -2,8 +2,6 @@
 #include "kernels/collectives.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 

@@ -4,7 +4,6 @@
 #include <limits>
 #include <map>
 #include <random>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>

@@ -1,10 +1,7 @@
 #include "stages/08_multi_channel_stride_fixed.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "stages/08_multi_channel_stride_fixed/search.hpp"

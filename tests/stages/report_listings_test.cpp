@@ -1,5 +1,4 @@
 // The errors of the report's tiled listings, each caught in the simulator at its line.
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>

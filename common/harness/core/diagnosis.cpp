@@ -1,7 +1,6 @@
 #include "common/harness/core/diagnosis.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>

@@ -1,7 +1,5 @@
 #include "common/harness/core/problem.hpp"
 
-#include <stdexcept>
-
 namespace halo {
 
 std::vector<float> repeated(std::span<const float> values, std::int64_t size) {

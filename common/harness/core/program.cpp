@@ -7,7 +7,6 @@
 #include <optional>
 #include <random>
 #include <set>
-#include <stdexcept>
 
 #include "common/data/file.hpp"
 #include "common/data/suggestion.hpp"

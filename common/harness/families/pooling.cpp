@@ -1,7 +1,6 @@
 // The family of pooling layers: its problems and data, the shapes that are tried, the published ones.
 #include "common/harness/families/pooling.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>

@@ -1,8 +1,6 @@
 // The family of layout transforms: its problems and data, the shapes that are tried, the published ones.
 #include "common/harness/families/transform.hpp"
 
-#include <algorithm>
-
 #include "common/harness/families/expected_outputs.hpp"
 #include "common/harness/families/operation.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <stdexcept>
-#include <string>
 
 #include "common/convolve/convolution.hpp"
 #include "common/convolve/first_use.hpp"

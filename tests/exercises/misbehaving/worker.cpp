@@ -4,7 +4,6 @@
 #include <cstring>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "common/exercise/wire.hpp"
 

@@ -20,7 +20,7 @@ constexpr int kThreads = 64;
 // ---- What all of them do ----
 
 // One thread sets the barrier up for so many bytes, before its block says that it has begun.
-__device__ void begin(std::uint64_t* arrived, std::uint32_t bytes) {
+__device__ void set_up(std::uint64_t* arrived, std::uint32_t bytes) {
   if (threadIdx.x == 0) {
     ptx::mbarrier_init(arrived, 1);
     ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
@@ -28,6 +28,12 @@ __device__ void begin(std::uint64_t* arrived, std::uint32_t bytes) {
                                    bytes);
   }
   __cluster_barrier_arrive_relaxed();
+}
+
+// And all blocks of the cluster have begun.
+__device__ void begin(std::uint64_t* arrived, std::uint32_t bytes) {
+  set_up(arrived, bytes);
+  cg::this_cluster().barrier_wait();
 }
 
 __device__ void wait_for(std::uint64_t* arrived, std::uint32_t parity) {
@@ -48,7 +54,6 @@ __global__ void __cluster_dims__(4) ring(float* out) {
   __shared__ std::uint64_t arrived;
   const cg::cluster_group cluster = cg::this_cluster();
   begin(&arrived, sizeof tile);
-  cluster.barrier_wait();
   const float value = static_cast<float>(blockIdx.x * kThreads + threadIdx.x);
   float4* const its = cluster.map_shared_rank(tile, neighbour());
   ptx::st_async(reinterpret_cast<float*>(its + threadIdx.x), {value, 1.0f, 2.0f, 3.0f},
@@ -73,7 +78,6 @@ __global__ void __cluster_dims__(8) to_all(float* out) {
   __shared__ float cells[8];
   const cg::cluster_group cluster = cg::this_cluster();
   begin(arrived, sizeof cells);
-  cluster.barrier_wait();
   const unsigned rank = cluster.block_rank();
   if (threadIdx.x < 8) {
     ptx::st_async(cluster.map_shared_rank(cells + rank, threadIdx.x), static_cast<float>(rank + 1),
@@ -99,7 +103,6 @@ __global__ void __cluster_dims__(2) steps(int* out) {
   const cg::cluster_group cluster = cg::this_cluster();
   const int other = cluster.block_rank() ^ 1;
   begin(&arrived, sizeof tile);
-  cluster.barrier_wait();
   int sum = 0;
   for (int step = 0; step < 4; ++step) {
     ptx::st_async(reinterpret_cast<int*>(cluster.map_shared_rank(tile, other) + threadIdx.x),
@@ -148,7 +151,6 @@ __global__ void __cluster_dims__(2) looks_now_and_then(int* out) {
   const cg::cluster_group cluster = cg::this_cluster();
   const int other = cluster.block_rank() ^ 1;
   begin(&arrived, sizeof cell);
-  cluster.barrier_wait();
   if (threadIdx.x == 0) {
     int looks = 0;
     while (!ptx::mbarrier_try_wait_parity(&arrived, 0)) {
@@ -196,7 +198,6 @@ __global__ void __cluster_dims__(4) counted_send(float* out) {
   __shared__ std::uint64_t arrived;
   const cg::cluster_group cluster = cg::this_cluster();
   begin(&arrived, kThreads * sizeof(T));
-  cluster.barrier_wait();
   const int to = (cluster.block_rank() + first + threadIdx.x * step) % 4;
   T* const its = cluster.map_shared_rank(cells, to) + threadIdx.x * stride;
   std::uint64_t* const there = cluster.map_shared_rank(&arrived, to);
@@ -221,7 +222,6 @@ __global__ void __cluster_dims__(2) read_too_early(float* out) {
   const int other = cluster.block_rank() ^ 1;
   tile[threadIdx.x] = 0;
   begin(&arrived, sizeof tile);
-  cluster.barrier_wait();
   cluster.sync();
   ptx::st_async(cluster.map_shared_rank(tile + threadIdx.x, other), 1.0f,  // BUG read_too_early
                 cluster.map_shared_rank(&arrived, other));
@@ -238,7 +238,6 @@ __global__ void __cluster_dims__(2) one_thread_waits(float* out) {
   const int other = cluster.block_rank() ^ 1;
   tile[threadIdx.x] = 0;
   begin(&arrived, sizeof tile);
-  cluster.barrier_wait();
   cluster.sync();
   ptx::st_async(cluster.map_shared_rank(tile + threadIdx.x, other), 1.0f,  // BUG one_thread_waits
                 cluster.map_shared_rank(&arrived, other));
@@ -255,7 +254,6 @@ __global__ void __cluster_dims__(2) plain_store_before(float* out) {
   const cg::cluster_group cluster = cg::this_cluster();
   const int other = cluster.block_rank() ^ 1;
   begin(&arrived, sizeof last);
-  cluster.barrier_wait();
   cluster.map_shared_rank(tile, other)[threadIdx.x] = 1;  // BUG plain_store_before
   if (threadIdx.x == kThreads - 1) {
     ptx::st_async(cluster.map_shared_rank(&last, other), 1.0f,
@@ -274,7 +272,6 @@ __global__ void __cluster_dims__(2) sent_twice(float* out) {
   const cg::cluster_group cluster = cg::this_cluster();
   const int other = cluster.block_rank() ^ 1;
   begin(&arrived, 2 * sizeof cell);
-  cluster.barrier_wait();
   if (threadIdx.x == 0) {
     float* const its = cluster.map_shared_rank(&cell, other);
     std::uint64_t* const there = cluster.map_shared_rank(&arrived, other);
@@ -293,7 +290,6 @@ __global__ void __cluster_dims__(2) still_read(float* out) {
   const int other = cluster.block_rank() ^ 1;
   tile[threadIdx.x] = 0;
   begin(&arrived, sizeof tile);
-  cluster.barrier_wait();
   cluster.sync();
   float* const its = cluster.map_shared_rank(tile, other) + threadIdx.x;
   std::uint64_t* const there = cluster.map_shared_rank(&arrived, other);
@@ -344,7 +340,6 @@ __global__ void __cluster_dims__(2) too_few_bytes(float* out) {
   const cg::cluster_group cluster = cg::this_cluster();
   const int other = cluster.block_rank() ^ 1;
   begin(&arrived, sizeof tile);
-  cluster.barrier_wait();
   if (threadIdx.x < kThreads - 1) {
     ptx::st_async(cluster.map_shared_rank(tile + threadIdx.x, other), 1.0f,
                   cluster.map_shared_rank(&arrived, other));
@@ -359,7 +354,6 @@ __global__ void __cluster_dims__(2) barrier_of_another(float* out) {
   __shared__ std::uint64_t arrived;
   const cg::cluster_group cluster = cg::this_cluster();
   begin(&arrived, sizeof tile);
-  cluster.barrier_wait();
   float* const its = cluster.map_shared_rank(tile + threadIdx.x, cluster.block_rank() ^ 1);
   ptx::st_async(its, 1.0f, &arrived);  // BUG barrier_of_another
   out[blockIdx.x * kThreads + threadIdx.x] = 1;
@@ -370,7 +364,6 @@ __global__ void __cluster_dims__(2) waits_at_another(float* out) {
   __shared__ std::uint64_t arrived;
   const cg::cluster_group cluster = cg::this_cluster();
   begin(&arrived, 0);
-  cluster.barrier_wait();
   std::uint64_t* const its = cluster.map_shared_rank(&arrived, cluster.block_rank() ^ 1);
   const bool is_there = ptx::mbarrier_try_wait_parity(its, 0);  // BUG waits_at_another
   out[blockIdx.x * kThreads + threadIdx.x] = is_there;
@@ -383,7 +376,6 @@ __global__ void __cluster_dims__(2) nobody_waits(float* out) {
   const cg::cluster_group cluster = cg::this_cluster();
   const int other = cluster.block_rank() ^ 1;
   begin(&arrived, sizeof tile);
-  cluster.barrier_wait();
   ptx::st_async(cluster.map_shared_rank(tile + threadIdx.x, other), 1.0f,  // BUG nobody_waits
                 cluster.map_shared_rank(&arrived, other));
   out[blockIdx.x * kThreads + threadIdx.x] = 1;
@@ -393,7 +385,7 @@ __global__ void __cluster_dims__(2) sent_before_it_begins(float* out) {
   __shared__ float tile[kThreads];
   __shared__ std::uint64_t arrived;
   const cg::cluster_group cluster = cg::this_cluster();
-  begin(&arrived, sizeof tile);
+  set_up(&arrived, sizeof tile);
   if (cluster.block_rank() == 1) {
     ptx::st_async(cluster.map_shared_rank(tile + threadIdx.x, 0), 1.0f,
                   cluster.map_shared_rank(&arrived, 0));
@@ -409,7 +401,6 @@ __global__ void __cluster_dims__(2) past_its_end(float* out) {
   const cg::cluster_group cluster = cg::this_cluster();
   const int other = cluster.block_rank() ^ 1;
   begin(&arrived, sizeof tile);
-  cluster.barrier_wait();
   float* const its = cluster.map_shared_rank(tile, other);
   ptx::st_async(its + threadIdx.x + 1, 1.0f,  // BUG past_its_end
                 cluster.map_shared_rank(&arrived, other));

@@ -16,25 +16,20 @@ namespace {
 // The cell that a tap meets; zero beyond the ends.
 float cell(const Conv1dCall& c, int k) { return k >= 0 && k < c.length ? c.input[k] : 0.0f; }
 
-float correct(const Conv1dCall& c, int i) {
+// The product of output `i` at tap `j`.
+using Product = float (*)(const Conv1dCall&, int i, int j);
+
+float right_product(const Conv1dCall& c, int i, int j) {
+  return cell(c, i - c.halo() + j) * c.mask[j];
+}
+
+float sum_of(Product product, const Conv1dCall& c, int i) {
   float sum = 0;
-  for (int j = 0; j < c.mask_width; ++j) sum += cell(c, i - c.halo() + j) * c.mask[j];
+  for (int j = 0; j < c.mask_width; ++j) sum += product(c, i, j);
   return sum;
 }
 
-// A variant from what it does to one output.
-Conv1dVariant each(const std::string& name,
-                   const std::function<float(const Conv1dCall&, int)>& value) {
-  Conv1dVariant variant;
-  variant.name = name;
-  variant.source = "tests/harness/wrong_variants.cpp";
-  variant.multiplies_ghosts = true;  // see cell
-  variant.launches([value](const Conv1dCall& c) {
-    for (int i = c.first; i < c.last; ++i) c.output[i] = value(c, i);
-    return 0;
-  });
-  return variant;
-}
+float correct(const Conv1dCall& c, int i) { return sum_of(right_product, c, i); }
 
 Conv1dVariant whole(const std::string& name, const std::function<void(const Conv1dCall&)>& work) {
   Conv1dVariant variant;
@@ -46,6 +41,19 @@ Conv1dVariant whole(const std::string& name, const std::function<void(const Conv
     return 0;
   });
   return variant;
+}
+
+// A variant from what it does to one output.
+Conv1dVariant each(const std::string& name,
+                   const std::function<float(const Conv1dCall&, int)>& value) {
+  return whole(name, [value](const Conv1dCall& c) {
+    for (int i = c.first; i < c.last; ++i) c.output[i] = value(c, i);
+  });
+}
+
+// A variant from what it adds up.
+Conv1dVariant sums(const std::string& name, Product product) {
+  return each(name, [product](const Conv1dCall& c, int i) { return sum_of(product, c, i); });
 }
 
 void write_all(const Conv1dCall& c) {
@@ -79,59 +87,34 @@ std::vector<Conv1dVariant> wrong_variants() {
   all.push_back(silent);
 
   // ---- Wrong arithmetic ----
-  all.push_back(each("off by one", [](const Conv1dCall& c, int i) {
-    float sum = 0;
-    for (int j = 0; j < c.mask_width; ++j) sum += cell(c, i - c.halo() + j + 1) * c.mask[j];
-    return sum;
+  all.push_back(sums("off by one", [](const Conv1dCall& c, int i, int j) {
+    return cell(c, i - c.halo() + j + 1) * c.mask[j];
   }));
-  all.push_back(each("flipped mask", [](const Conv1dCall& c, int i) {
-    float sum = 0;
-    for (int j = 0; j < c.mask_width; ++j) {
-      sum += cell(c, i - c.halo() + j) * c.mask[c.mask_width - 1 - j];
-    }
-    return sum;
+  all.push_back(sums("flipped mask", [](const Conv1dCall& c, int i, int j) {
+    return cell(c, i - c.halo() + j) * c.mask[c.mask_width - 1 - j];
   }));
-  all.push_back(each("last tap forgotten", [](const Conv1dCall& c, int i) {
-    float sum = 0;
-    for (int j = 0; j + 1 < c.mask_width; ++j) sum += cell(c, i - c.halo() + j) * c.mask[j];
-    return sum;
+  all.push_back(sums("last tap forgotten", [](const Conv1dCall& c, int i, int j) {
+    return j == c.mask_width - 1 ? 0.0f : right_product(c, i, j);
   }));
   all.push_back(each("middle tap counted twice", [](const Conv1dCall& c, int i) {
     return correct(c, i) + c.input[i] * c.mask[c.halo()];
   }));
-  all.push_back(each("ends wrap round", [](const Conv1dCall& c, int i) {
-    float sum = 0;
-    for (int j = 0; j < c.mask_width; ++j) {
-      const int k = ((i - c.halo() + j) % c.length + c.length) % c.length;
-      sum += c.input[k] * c.mask[j];
-    }
-    return sum;
+  all.push_back(sums("ends wrap round", [](const Conv1dCall& c, int i, int j) {
+    const int k = ((i - c.halo() + j) % c.length + c.length) % c.length;
+    return c.input[k] * c.mask[j];
   }));
-  all.push_back(each("ends repeat the last cell", [](const Conv1dCall& c, int i) {
-    float sum = 0;
-    for (int j = 0; j < c.mask_width; ++j) {
-      const int k = std::min(std::max(i - c.halo() + j, 0), c.length - 1);
-      sum += c.input[k] * c.mask[j];
-    }
-    return sum;
+  all.push_back(sums("ends repeat the last cell", [](const Conv1dCall& c, int i, int j) {
+    const int k = std::min(std::max(i - c.halo() + j, 0), c.length - 1);
+    return c.input[k] * c.mask[j];
   }));
-  all.push_back(each("halo of ceil(w/2)", [](const Conv1dCall& c, int i) {
-    float sum = 0;
-    const int halo = (c.mask_width + 1) / 2;
-    for (int j = 0; j < c.mask_width; ++j) sum += cell(c, i - halo + j) * c.mask[j];
-    return sum;
+  all.push_back(sums("halo of ceil(w/2)", [](const Conv1dCall& c, int i, int j) {
+    return cell(c, i - (c.mask_width + 1) / 2 + j) * c.mask[j];
   }));
-  all.push_back(each("cells cut to int", [](const Conv1dCall& c, int i) {
-    float sum = 0;
-    for (int j = 0; j < c.mask_width; ++j) {
-      sum += static_cast<float>(static_cast<int>(cell(c, i - c.halo() + j))) * c.mask[j];
-    }
-    return sum;
+  all.push_back(sums("cells cut to int", [](const Conv1dCall& c, int i, int j) {
+    return static_cast<float>(static_cast<int>(cell(c, i - c.halo() + j))) * c.mask[j];
   }));
-  all.push_back(each("cells in bfloat16", [](const Conv1dCall& c, int i) {
-    float sum = 0;
-    for (int j = 0; j < c.mask_width; ++j) sum += coarse(cell(c, i - c.halo() + j)) * c.mask[j];
-    return sum;
+  all.push_back(sums("cells in bfloat16", [](const Conv1dCall& c, int i, int j) {
+    return coarse(cell(c, i - c.halo() + j)) * c.mask[j];
   }));
   all.push_back(each("a part in 100,000 too large",
                      [](const Conv1dCall& c, int i) { return correct(c, i) * 1.00001f; }));
@@ -197,31 +180,18 @@ std::vector<Conv1dVariant> wrong_variants() {
   }));
   all.push_back(each("wrong past the first turn of 1,024 threads",
                      [](const Conv1dCall& c, int i) { return i == 1024 ? 0.5f : correct(c, i); }));
-  all.push_back(each("loads the halo in two steps only", [](const Conv1dCall& c, int i) {
+  all.push_back(sums("loads the halo in two steps only", [](const Conv1dCall& c, int i, int j) {
     // The tile holds 2 * threads cells; a wider mask reads zeros.
     const int tile_start = i / c.threads * c.threads - c.halo();
-    float sum = 0;
-    for (int j = 0; j < c.mask_width; ++j) {
-      const int k = i - c.halo() + j;
-      if (k - tile_start < 2 * c.threads) sum += cell(c, k) * c.mask[j];
-    }
-    return sum;
+    const int k = i - c.halo() + j;
+    return k - tile_start < 2 * c.threads ? right_product(c, i, j) : 0.0f;
   }));
-  all.push_back(each("mask of 15 taps at most", [](const Conv1dCall& c, int i) {
-    float sum = 0;
-    for (int j = 0; j < std::min(c.mask_width, 15); ++j) {
-      sum += cell(c, i - c.halo() + j) * c.mask[j];
-    }
-    return sum;
+  all.push_back(sums("mask of 15 taps at most", [](const Conv1dCall& c, int i, int j) {
+    return j < 15 ? right_product(c, i, j) : 0.0f;
   }));
-  all.push_back(each("missing barrier: the neighbour's warp is not there yet",
-                     [](const Conv1dCall& c, int i) {
-                       float sum = 0;
-                       for (int j = 0; j < c.mask_width; ++j) {
-                         const int k = i - c.halo() + j;
-                         if (k / 32 == i / 32) sum += cell(c, k) * c.mask[j];
-                       }
-                       return sum;
+  all.push_back(sums("missing barrier: the neighbour's warp is not there yet",
+                     [](const Conv1dCall& c, int i, int j) {
+                       return (i - c.halo() + j) / 32 == i / 32 ? right_product(c, i, j) : 0.0f;
                      }));
 
   // ---- Something of an earlier call ----
@@ -271,10 +241,8 @@ std::vector<Conv1dVariant> wrong_variants() {
 
 std::vector<Conv1dVariant> right_variants() {
   std::vector<Conv1dVariant> all = {plain_variant()};
-  all.push_back(each("taps backwards", [](const Conv1dCall& c, int i) {
-    float sum = 0;
-    for (int j = c.mask_width; j-- > 0;) sum += cell(c, i - c.halo() + j) * c.mask[j];
-    return sum;
+  all.push_back(sums("taps backwards", [](const Conv1dCall& c, int i, int j) {
+    return right_product(c, i, c.mask_width - 1 - j);
   }));
   all.push_back(each("fma", [](const Conv1dCall& c, int i) {
     float sum = 0;
@@ -285,7 +253,7 @@ std::vector<Conv1dVariant> right_variants() {
   }));
   all.push_back(each("pairs of halves", [](const Conv1dCall& c, int i) {
     const std::function<float(int, int)> half = [&](int from, int to) -> float {
-      if (to - from == 1) return cell(c, i - c.halo() + from) * c.mask[from];
+      if (to - from == 1) return right_product(c, i, from);
       const int middle = (from + to) / 2;
       return half(from, middle) + half(middle, to);
     };
@@ -293,7 +261,7 @@ std::vector<Conv1dVariant> right_variants() {
   }));
   all.push_back(each("four sums", [](const Conv1dCall& c, int i) {
     float sums[4] = {};
-    for (int j = 0; j < c.mask_width; ++j) sums[j % 4] += cell(c, i - c.halo() + j) * c.mask[j];
+    for (int j = 0; j < c.mask_width; ++j) sums[j % 4] += right_product(c, i, j);
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }));
   all.push_back(each("in double", [](const Conv1dCall& c, int i) {

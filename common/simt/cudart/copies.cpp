@@ -552,7 +552,7 @@ cudaMemcpy3DParms between_devices(const cudaMemcpy3DPeerParms& its) {
 
 }  // namespace
 
-Work copy_of(const cudaMemcpy3DParms& parameters, const char* by) {
+Work copy_of(const cudaMemcpy3DParms& parameters, const Issue& by) {
   return [parameters, by] { return copy_planes(by, parameters); };
 }
 

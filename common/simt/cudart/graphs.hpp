@@ -57,8 +57,8 @@ CUgraphNode_st& add_node(CUgraph_st& graph, cudaGraphNodeType type,
 /// By a kernel, cudaGraphSetConditional: false if there is no such handle.
 bool set_condition(cudaGraphConditionalHandle handle, unsigned value);
 
-// What nodes do, and kernels ask for: copies.cpp.
-Work copy_of(const cudaMemcpy3DParms& parameters, const char* by = "a graph's copy");
-Work set_of(const cudaMemsetParams& parameters, const Issue& by = "a graph's memset");
+// What nodes do, and kernels ask for, while the host goes on: copies.cpp.
+Work copy_of(const cudaMemcpy3DParms& parameters, const Issue& by = {"a graph's copy", nullptr});
+Work set_of(const cudaMemsetParams& parameters, const Issue& by = {"a graph's memset", nullptr});
 
 }  // namespace simt::cudart

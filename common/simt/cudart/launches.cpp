@@ -555,7 +555,9 @@ void Launched::end(const Polled* polled) {
   nudged.reset();
   if (watch->error() != cudaSuccess) spoil(watch->error(), detail_of(told.findings));
   record_launch(std::move(told));
-  // A grid is over when those that it has launched are: they go on where it ends, one after the other.
+  // A grid is over when those that it has launched are: they go on where it ends, one after the other, and what comes
+  // behind it on its stream comes behind them.
+  const GraphOnStream on(stream_, is_in_body());
   for (const ChildLaunch& child : services->children()) {
     if (spoilt() != cudaSuccess) break;
     if (child.copy) {

@@ -128,11 +128,12 @@ Work copied(const Rows& its, const char* by) {
   parameters.dstPtr = {pointer(its.to), its.to_pitch, its.width, its.height};
   parameters.extent = {its.width, its.height, 1};
   parameters.kind = cudaMemcpyDefault;
-  return copy_of(parameters, by);
+  return copy_of(parameters, {by, nullptr});
 }
 Work filled(std::uint64_t to, std::uint64_t pitch, std::uint64_t value, std::uint64_t width,
             std::uint64_t height, const char* by) {
-  return set_of({pointer(to), pitch, static_cast<unsigned>(value), 1, width, height}, by);
+  return set_of({pointer(to), pitch, static_cast<unsigned>(value), 1, width, height},
+                {by, nullptr});
 }
 
 // Where kernels find the name or the text of an error; it stays there.
@@ -268,7 +269,7 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
       const std::span<const std::byte> given = call.memory(its[0]);
       if (given.size() < sizeof parameters) return cudaErrorInvalidValue;
       std::memcpy(&parameters, given.data(), sizeof parameters);
-      return add_copy(copy_of(parameters, "cudaMemcpy3DAsync of a kernel"), its[1]);
+      return add_copy(copy_of(parameters, {"cudaMemcpy3DAsync of a kernel", nullptr}), its[1]);
     }
     case Service::set_row:
       return add_copy(filled(its[0], its[2], its[1], its[2], 1, "cudaMemsetAsync of a kernel"),
@@ -281,8 +282,11 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
       const Side to{pointer(its[0]), its[1], its[1] * its[3]};
       const Extent extent{its[5], its[6], its[7]};
       const int value = static_cast<int>(its[4]);
-      return add_copy([=] { return set("cudaMemset3DAsync of a kernel", to, value, extent); },
-                      its[8]);
+      return add_copy(
+          [=] {
+            return set({"cudaMemset3DAsync of a kernel", nullptr}, to, value, extent);
+          },
+          its[8]);
     }
     case Service::device:
       return call.put(its[0], current_device()) ? cudaSuccess : cudaErrorInvalidValue;

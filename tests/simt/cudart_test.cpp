@@ -248,6 +248,23 @@ TEST_CASE("what a kernel does after it has launched another races with that", "[
   CHECK(counts.status == 3);
 }
 
+TEST_CASE("kernels that one kernel launches on different streams race", "[simt]") {
+  const Workbench bench;
+  bench.build("beside_children.cu", "-rdc=true");
+  const auto at = [](const char* marker) {
+    return "beside_children.cu:" + std::to_string(line_of("beside_children.cu", marker));
+  };
+  for (const char* const which : {"streams", "blocks"}) {
+    const Outcome races = bench.run(std::string("./program ") + which);
+    CHECK_THAT(races.err, contains(at("FILLS") + ": error: race of values in fill"));
+    CHECK_THAT(races.err, contains(at("FILLS") + " beside this kernel"));
+    CHECK(races.status == 3);
+  }
+  const Outcome of_host = bench.run("./program host");
+  CHECK_THAT(of_host.err, contains("unordered_streams of values in fill"));
+  CHECK(of_host.status == 3);
+}
+
 TEST_CASE("several devices have memory, variables and streams of their own", "[simt]") {
   const Workbench bench;
   bench.build("devices.cu");

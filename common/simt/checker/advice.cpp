@@ -157,6 +157,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
           return "The two run side by side, and no kernel can wait for one that it launches: let "
                  "it do this before the launch, behind a barrier of its block, or put what comes "
                  "after both on cudaStreamTailLaunch.";
+        case Remedy::beside_sibling:
+          return "Launches of different blocks, and those on different streams, run side by side: "
+                 "put both on one stream of one block, order the streams with an event, or give "
+                 "each its own elements.";
         case Remedy::barrier_in_memory:
           return "Between mbarrier_init() and the first use by another thread put a "
                  "__syncthreads(), for other blocks fence_mbarrier_init() and a barrier of the "

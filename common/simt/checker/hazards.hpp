@@ -81,6 +81,7 @@ enum class Remedy : std::uint8_t {
   constant,           // a launch writes what it reads as one
   as_constant,        // the same of global memory
   beside_parent,      // of a kernel and one that it launches
+  beside_sibling,     // of two that it launches
   launch_over,        // a launch before it that lets the next one begin at its end only
   host,               // what a kernel waits for
   another_stream,     // the same

@@ -558,15 +558,22 @@ void Launched::end(const Polled* polled) {
   // A grid is over when those that it has launched are: they go on where it ends, one after the other, and what comes
   // behind it on its stream comes behind them.
   const GraphOnStream on(stream_, is_in_body());
-  for (const ChildLaunch& child : services->children()) {
+  const std::vector<ChildLaunch> children = services->children();
+  const bool is_on_several =
+      std::any_of(children.begin(), children.end(), [&](const ChildLaunch& one) {
+        return !one.copy && !one.is_last && one.stream != children.front().stream;
+      });
+  Siblings siblings;
+  for (const ChildLaunch& child : children) {
     if (spoilt() != cudaSuccess) break;
     if (child.copy) {
       child.copy();
     } else {
       // One on cudaStreamTailLaunch comes after all that the kernel does.
       std::vector<Watch::Parent> beside = parents;
-      if (!child.is_last && watch->has_gone_on()) {
-        beside.push_back({watch.get(), child.launches});
+      if (!child.is_last && (is_on_several || watch->has_gone_on())) {
+        beside.push_back(
+            {watch.get(), child.launches, is_on_several ? &siblings : nullptr, child.stream});
       }
       run(*child.kernel, child.what, child.parameters, beside);
     }

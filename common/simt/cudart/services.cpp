@@ -116,6 +116,7 @@ void print(const LaneCall& call, Watch& watch) {
 }
 
 constexpr std::uint64_t kTailLaunch = 3;  // cudaStreamTailLaunch, of device code only
+constexpr std::uint64_t kFireAndForget = 4;
 
 void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
 
@@ -201,7 +202,10 @@ std::uint64_t KernelServices::launch(const LaneCall& call) {
   std::memcpy(child.parameters.data(), reach(call.arguments[0]), child.parameters.size());
   release(call.arguments[0]);
   child.is_last = call.arguments[1] == kTailLaunch;
-  if (!child.is_last) child.launches = watch_.launches();
+  if (!child.is_last) {
+    child.launches = watch_.launches();
+    child.stream = stream_of(call, call.arguments[1]);
+  }
   children_.push_back(std::move(child));
   return cudaSuccess;
 }
@@ -214,7 +218,27 @@ std::uint64_t KernelServices::add_copy(Work copy, std::uint64_t stream) {
   return cudaSuccess;
 }
 
+// Threads of a block share what has no handle of its own. What is launched to be forgotten has a stream for itself.
+std::uint32_t KernelServices::stream_of(const LaneCall& call, std::uint64_t handle) {
+  const bool is_forgotten = handle == kFireAndForget;
+  const std::uint64_t of_block =
+      machine::linear(call.warp.block->index, call.warp.block->grid->blocks) + 1;
+  const auto key = handle > kFireAndForget ? std::pair(handle, std::uint64_t{0})
+                   : is_forgotten          ? std::pair(handle, std::uint64_t{counted_as_.size()})
+                                           : std::pair(std::uint64_t{0}, of_block);
+  const auto [its, is_new] =
+      streams_.try_emplace(key, static_cast<std::uint32_t>(counted_as_.size()));
+  if (is_new) counted_as_.push_back(its->second);
+  return its->second;
+}
+
+std::uint32_t KernelServices::stream_now(std::uint32_t stream) const {
+  while (counted_as_[stream] != stream) stream = counted_as_[stream];
+  return stream;
+}
+
 std::vector<ChildLaunch> KernelServices::children() {
+  for (ChildLaunch& one : children_) one.stream = stream_now(one.stream);
   std::stable_partition(children_.begin(), children_.end(),
                         [](const ChildLaunch& one) { return !one.is_last; });
   return std::move(children_);
@@ -325,6 +349,14 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
       return address_of_text(cudaGetErrorString(static_cast<cudaError_t>(its[0])));
     case Service::give_handle:
       return call.put(call.arguments[0], ++last_handle_ << 8) ? cudaSuccess : cudaErrorInvalidValue;
+    case Service::record_event:
+      recorded_[its[0]] = stream_of(call, its[1]);
+      return cudaSuccess;
+    case Service::wait_for_event:
+      if (const auto found = recorded_.find(its[1]); found != recorded_.end()) {
+        counted_as_[stream_now(stream_of(call, its[0]))] = stream_now(found->second);
+      }
+      return cudaSuccess;
     case Service::succeed:
       return cudaSuccess;
     case Service::allocate_global: {

@@ -26,6 +26,7 @@ struct ChildLaunch {
   std::vector<std::byte> parameters;
   bool is_last = false;        // on the stream cudaStreamTailLaunch
   std::uint32_t launches = 0;  // that its kernel had made then, this one too
+  std::uint32_t stream = 0;    // of its kernel: what is on another runs beside it
 };
 
 class KernelServices : public machine::Services {
@@ -44,12 +45,19 @@ class KernelServices : public machine::Services {
   std::uint64_t buffer_for(const machine::LaneCall& call);
   std::uint64_t launch(const machine::LaneCall& call);
   std::uint64_t add_copy(Work copy, std::uint64_t stream);
+  std::uint32_t stream_of(const machine::LaneCall& call, std::uint64_t handle);
+  std::uint32_t stream_now(std::uint32_t stream) const;
 
   Watch& watch_;
   Kernel& kernel_;
   std::map<std::uint64_t, ChildLaunch> buffers_;  // by where the arguments are to lie
   std::vector<ChildLaunch> children_;
   std::uint64_t last_handle_ = 0;
+  // Streams by handle, those without one by block too; by number what they are counted as: an event makes two one. And the
+  // stream on which an event was recorded last.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> streams_;
+  std::vector<std::uint32_t> counted_as_{0};
+  std::map<std::uint64_t, std::uint32_t> recorded_;
 };
 
 /// What device code's printf makes of its format and its arguments, which lie one behind the other, each at a multiple of

@@ -1,6 +1,7 @@
 #include "common/simt/cudart/watch.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -158,6 +159,40 @@ Wrong wrong_access(const WarpAccess& access, std::uint64_t address, bool is_misa
   return {Hazard::out_of_bounds, "", size + "outside the thread's own memory"};
 }
 
+// Whether a lane stores what is there already.
+bool is_there(const WarpAccess& access, std::size_t lane) {
+  const machine::Step& step = *access.step;
+  if (!step.has_values) return false;
+  const auto each = static_cast<std::size_t>(access.lanes.bytes / step.count);
+  const std::byte* at = reach(access.lanes.address[lane]);
+  for (int i = 0; i < step.count; ++i, at += each) {
+    const std::byte* const value = access.warp->registers + machine::value_slot(step, i);
+    if (std::memcmp(at, value + lane * each, each) != 0) return false;
+  }
+  return true;
+}
+
+DeviceLine line_in(const ptx::Module& module, const machine::Code& code, std::int32_t site) {
+  DeviceLine line;
+  const auto& bodies = code.bodies;
+  while (site >= 0) {
+    line = report::line_of(module, *code.sites[static_cast<std::size_t>(site)]);
+    if (line.line != 0) break;
+    // Code that nvcc made by itself has no line: it belongs to what is before it. A function without lines, as nvcc -G has
+    // for assert, belongs to its call.
+    if (!line.file.empty()) {
+      --site;
+      continue;
+    }
+    const auto its = std::find_if(bodies.rbegin(), bodies.rend(), [&](const machine::Body& one) {
+      return one.first_site <= site && site < one.end_site;
+    });
+    if (its == bodies.rend()) break;
+    site = its->call_site;
+  }
+  return line;
+}
+
 }  // namespace
 
 Watch::Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks,
@@ -245,7 +280,10 @@ std::uint32_t Watch::access(const WarpAccess& access) {
   }
   if (access.space == WarpAccess::Space::global) {
     if (launches_ != 0) after_launch(access);
-    if (!parents_.empty()) beside_parents(access);
+    if (!parents_.empty()) {
+      beside_parents(access);
+      beside_siblings(access);
+    }
     if (polled_ != nullptr) poll(access);
   }
   if (counts_ && access.step->joined_bytes != 0) {
@@ -333,22 +371,26 @@ void Watch::after_launch(const WarpAccess& access) {
   });
 }
 
-// What this access is beside one of a kernel above it that is done after the launch.
-std::optional<Hazard> Watch::beside(const WarpAccess& access, const Watch& parent,
-                                    WarpAccess::Kind kind, std::int32_t site) const {
+// What this access is beside one of a kernel that runs at the same time: one above it, or one that such a kernel launches.
+std::optional<Hazard> Watch::beside(const WarpAccess& access, std::size_t lane, Kernel& its_kernel,
+                                    WarpAccess::Kind its_kind, std::int32_t its_site,
+                                    bool is_parent) const {
   using enum WarpAccess::Kind;
-  if (kind == load && access.kind == load) return std::nullopt;
-  const auto reading = [](const Watch& watch, std::int32_t of) {
-    const auto& sites = watch.kernel_.facts().sites;
+  if (its_kind == load && access.kind == load) return std::nullopt;
+  const auto reading = [](Kernel& kernel, std::int32_t of) {
+    const auto& sites = kernel.facts().sites;
     const auto at = static_cast<std::size_t>(of);
     return at < sites.size() ? sites[at].reading : checker::Reading::plain;
   };
-  if (kind == atomic && access.kind == load) {
-    return checker::beside_atomic(reading(*this, access.step->site), false);
+  if (its_kind == atomic && access.kind == load) {
+    return checker::beside_atomic(reading(kernel_, access.step->site), false);
   }
   // Who reads what a kernel that it has launched updates means to read its result.
-  if (kind == load && access.kind == atomic) {
-    return checker::beside_atomic(reading(parent, site), true);
+  if (its_kind == load && access.kind == atomic) {
+    return checker::beside_atomic(reading(its_kernel, its_site), is_parent);
+  }
+  if (its_kind == store && access.kind == store && is_there(access, lane)) {
+    return Hazard::same_value_write;
   }
   return Hazard::race;
 }
@@ -363,28 +405,71 @@ void Watch::beside_parents(const WarpAccess& access) {
         const AfterLaunch& its = found->second[static_cast<std::size_t>(kind)];
         if (its.launches < parent.launches || (its.bytes & bytes) == 0) continue;
         if (its.is_strong && is_strong(access)) continue;
-        const std::optional<Hazard> hazard = beside(access, *parent.watch, kind, its.site);
+        Kernel& above = parent.watch->kernel_;
+        const std::optional<Hazard> hazard = beside(access, lane, above, kind, its.site, true);
         if (!hazard) continue;
-        const auto [known, is_new] = faults_.try_emplace(
-            {access.step->site, std::string("beside_parent ") + hazard_name(*hazard)},
-            findings_.size());
-        if (!is_new) {
-          ++findings_[known->second].count;
-          return;
-        }
-        const std::string name = name_at_word(word);
-        const DeviceLine there = parent.watch->line_at(its.site);
-        const std::string place =
-            there.line == 0 ? "" : " at " + there.file + ":" + std::to_string(there.line);
-        add_finding(*hazard, access.step->site, *access.warp, static_cast<int>(lane), name,
-                    std::string(verb(access.kind)) + " " + name + ", which " +
-                        short_name(parent.watch->kernel_.name) + " " + verb(kind) + place +
-                        " after it has launched this kernel",
-                    Remedy::beside_parent, {}, there);
-        return;
+        return add_beside(*hazard, access, lane, word, kind, above, its.site,
+                          " after it has launched this kernel", Remedy::beside_parent);
       }
     }
   });
+}
+
+// Kernels that hand data on by fences may be in an order of their own, and what is in the heap may have been given back
+// between the two.
+void Watch::beside_siblings(const WarpAccess& access) {
+  using enum WarpAccess::Kind;
+  if (kernel_.facts().hands_on) return;
+  for_each_word(access, [&](std::size_t lane, std::uint64_t word, std::uint8_t bytes) {
+    for (const Parent& parent : parents_) {
+      if (parent.siblings == nullptr) continue;
+      auto& words = parent.siblings->words;
+      if (words.size() >= Siblings::kMostWords && !words.contains(word)) continue;
+      auto& kinds = words[word];
+      auto& own = kinds[static_cast<std::size_t>(access.kind)];
+      Siblings::Access& mine =
+          own[0].stream == 0 || own[0].stream == parent.stream ? own[0] : own[1];
+      if (mine.stream == 0 || mine.stream == parent.stream) {
+        const bool was_strong = mine.stream == 0 || mine.is_strong;
+        mine = {parent.stream, access.step->site, &kernel_,
+                static_cast<std::uint8_t>(mine.bytes | bytes), was_strong && is_strong(access)};
+      }
+      for (const WarpAccess::Kind kind : {store, atomic, load}) {
+        for (const Siblings::Access& its : kinds[static_cast<std::size_t>(kind)]) {
+          if (its.stream == 0 || its.stream == parent.stream || (its.bytes & bytes) == 0) continue;
+          if (its.is_strong && is_strong(access)) continue;
+          const std::optional<Hazard> hazard =
+              beside(access, lane, *its.kernel, kind, its.site, false);
+          const Block* const block = hazard ? block_at(word * 4) : nullptr;
+          if (block == nullptr || block->kind == MemoryKind::heap ||
+              block->kind == MemoryKind::launch) {
+            continue;
+          }
+          return add_beside(*hazard, access, lane, word, kind, *its.kernel, its.site,
+                            " beside this kernel", Remedy::beside_sibling);
+        }
+      }
+    }
+  });
+}
+
+void Watch::add_beside(Hazard hazard, const WarpAccess& access, std::size_t lane,
+                       std::uint64_t word, WarpAccess::Kind its_kind, Kernel& its_kernel,
+                       std::int32_t its_site, const char* when, Remedy remedy) {
+  const auto [known, is_new] = faults_.try_emplace(
+      {access.step->site, std::string(when) + hazard_name(hazard)}, findings_.size());
+  if (!is_new) {
+    ++findings_[known->second].count;
+    return;
+  }
+  const std::string name = name_at_word(word);
+  const DeviceLine there = line_in(its_kernel.module->ptx(), its_kernel.code(), its_site);
+  const std::string place =
+      there.line == 0 ? "" : " at " + there.file + ":" + std::to_string(there.line);
+  add_finding(hazard, access.step->site, *access.warp, static_cast<int>(lane), name,
+              std::string(verb(access.kind)) + " " + name + ", which " +
+                  short_name(its_kernel.name) + " " + verb(its_kind) + place + when,
+              remedy, {}, there);
 }
 
 bool Polled::has_changed(const std::unordered_set<std::uint64_t>& but) const {
@@ -991,26 +1076,7 @@ void Watch::tell_call(std::int32_t site, Finding& finding) const {
   finding.call_line = call.line;
 }
 
-DeviceLine Watch::line_at(std::int32_t site) const {
-  DeviceLine line;
-  const auto& bodies = grid_.code->bodies;
-  while (site >= 0) {
-    line = report::line_of(module_, *grid_.code->sites[static_cast<std::size_t>(site)]);
-    if (line.line != 0) break;
-    // Code that nvcc made by itself has no line: it belongs to what is before it. A function without lines, as nvcc -G has
-    // for assert, belongs to its call.
-    if (!line.file.empty()) {
-      --site;
-      continue;
-    }
-    const auto its = std::find_if(bodies.rbegin(), bodies.rend(), [&](const machine::Body& one) {
-      return one.first_site <= site && site < one.end_site;
-    });
-    if (its == bodies.rend()) break;
-    site = its->call_site;
-  }
-  return line;
-}
+DeviceLine Watch::line_at(std::int32_t site) const { return line_in(module_, *grid_.code, site); }
 
 bool Watch::keep_printed(const machine::Block& block, const std::string& text) {
   if (!program_reads_findings()) return false;

@@ -45,6 +45,20 @@ struct Polled {
   bool renew_own();
 };
 
+/// What kernels touch that one kernel has launched, and those that these launch. Of each word and WarpAccess::Kind what two
+/// of its streams did: a third is beside one of them, whichever.
+struct Siblings {
+  struct Access {
+    std::uint32_t stream = 0;  // 0: there is none
+    std::int32_t site = -1;
+    Kernel* kernel = nullptr;
+    std::uint8_t bytes = 0;  // of the word, a bit each
+    bool is_strong = false;
+  };
+  static constexpr std::size_t kMostWords = 1 << 20;  // what lies beyond is not compared
+  std::unordered_map<std::uint64_t, std::array<std::array<Access, 2>, 3>> words;
+};
+
 class Watch : public machine::Observer {
  public:
   /// `checks` as Settings has them. All of the arguments must outlive it. `worker`: it watches some of the blocks, others
@@ -55,10 +69,13 @@ class Watch : public machine::Observer {
 
   /// Its kernel launches another, which runs beside it. Returns how many it has launched now.
   std::uint32_t launches() { return ++launches_; }
-  /// A kernel that launched this one, or one that this one comes from, and how many it had launched then.
+  /// A kernel that launched this one, or one that this one comes from; how many it had launched then; and, where it has
+  /// launched on several streams, what was touched there, and the stream of this one.
   struct Parent {
     const Watch* watch;
     std::uint32_t launches;
+    Siblings* siblings;
+    std::uint32_t stream;
   };
   void runs_beside(std::vector<Parent> parents) { parents_ = std::move(parents); }
   /// Its kernel has touched memory after a launch.
@@ -129,9 +146,14 @@ class Watch : public machine::Observer {
   void of_constants(const machine::WarpAccess& access);
   void after_launch(const machine::WarpAccess& access);
   void beside_parents(const machine::WarpAccess& access);
+  void beside_siblings(const machine::WarpAccess& access);
+  void add_beside(Hazard hazard, const machine::WarpAccess& access, std::size_t lane,
+                  std::uint64_t word, machine::WarpAccess::Kind its_kind, Kernel& its_kernel,
+                  std::int32_t its_site, const char* when, Remedy remedy);
   void poll(const machine::WarpAccess& access);
-  std::optional<Hazard> beside(const machine::WarpAccess& access, const Watch& parent,
-                               machine::WarpAccess::Kind kind, std::int32_t site) const;
+  std::optional<Hazard> beside(const machine::WarpAccess& access, std::size_t lane,
+                               Kernel& its_kernel, machine::WarpAccess::Kind its_kind,
+                               std::int32_t its_site, bool is_parent) const;
   void all_have_waited(const machine::Block& block);
   void count(const machine::WarpAccess& access);
   void count(const machine::AsyncAccess& access);

@@ -142,8 +142,10 @@ enum class Service : std::uint8_t {
   error_name,  // its text, where kernels can read it
   error_text,
   be_zero,      // of what one asks for: the cache's or the banks' configuration
-  give_handle,  // of a stream or an event, which order nothing here that is not in order anyway
-  succeed,      // nothing to do
+  give_handle,  // of a stream or an event
+  record_event,
+  wait_for_event,
+  succeed,  // nothing to do
   allocate_global,
   free_global,
   set_condition,  // of a graph's conditional node: its handle, and the value

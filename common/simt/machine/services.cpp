@@ -56,11 +56,13 @@ std::optional<Service> service_named(std::string_view function) {
       return Service::give_handle;
     }
     for (const std::string_view other :
-         {"GetLastError", "PeekAtLastError", "StreamDestroy", "StreamWaitEvent", "EventRecord",
-          "EventRecordWithFlags", "EventDestroy"}) {
+         {"GetLastError", "PeekAtLastError", "StreamDestroy", "EventDestroy"}) {
       if (name == other) return Service::succeed;
     }
     static constexpr std::pair<std::string_view, Service> kOthers[] = {
+        {"StreamWaitEvent", Service::wait_for_event},
+        {"EventRecord", Service::record_event},
+        {"EventRecordWithFlags", Service::record_event},
         {"MemcpyAsync", Service::copy_row},
         {"Memcpy2DAsync", Service::copy_rows},
         {"Memcpy3DAsync", Service::copy_planes},

@@ -44,6 +44,27 @@ __global__ void between(int* values, int* out, int* count) {
   values[0] = 4;
   child<<<1, 1>>>(values, out + 1, count);
 }
+__global__ void fill(int* out, int from) {
+  out[threadIdx.x] = from + threadIdx.x;  // FILLS
+}
+// Side by side are those of different blocks, and of different streams that no event orders.
+__global__ void on_two_streams(int* out, int apart, bool is_ordered) {
+  cudaStream_t one, other;
+  cudaEvent_t filled;
+  cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+  cudaEventCreateWithFlags(&filled, cudaEventDisableTiming);
+  fill<<<1, 16, 0, one>>>(out, 1);
+  cudaEventRecord(filled, one);
+  if (is_ordered) cudaStreamWaitEvent(other, filled, 0);
+  fill<<<1, 16, 0, other>>>(out + apart, 2);
+  fill<<<1, 16, 0, other>>>(out + apart, 3);
+  fill<<<1, 16, 0, cudaStreamTailLaunch>>>(out, 4);
+}
+__global__ void of_each_block(int* out) {
+  const int first = blockIdx.x;
+  fill<<<1, 16>>>(out + 8 * first, first);
+}
 
 int main(int argc, char** argv) {
   int *values, *out, *count;
@@ -56,6 +77,25 @@ int main(int argc, char** argv) {
   if (argc == 1) {
     right<<<1, 32>>>(values, out, count);
     between<<<1, 1>>>(values, out, count);
+    on_two_streams<<<1, 1>>>(values, 16, false);
+    on_two_streams<<<1, 1>>>(values, 0, true);
+    cudaStream_t stream;
+    int* shared;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaMallocManaged(&shared, 32 * sizeof(int));
+    of_each_block<<<1, 1, 0, stream>>>(shared);
+    cudaStreamSynchronize(stream);
+    if (shared[5] != 5) return 1;
+  } else if (argv[1][0] == 's') {
+    on_two_streams<<<1, 1>>>(values, 15, false);
+  } else if (argv[1][0] == 'b') {
+    of_each_block<<<2, 1>>>(values);
+  } else if (argv[1][0] == 'h') {
+    cudaStream_t one, other;
+    cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+    of_each_block<<<1, 1, 0, one>>>(values);
+    of_each_block<<<1, 1, 0, other>>>(values);
   } else if (argv[1][0] == 'w') {
     writes_what_it_reads<<<1, 1>>>(values, out, count);
   } else if (argv[1][0] == 'u') {

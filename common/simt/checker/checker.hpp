@@ -286,7 +286,8 @@ class BlockCheck {
   std::size_t seen_of(const Word& word, const Exact& now) const;
   Met meet(Word& word, const Exact& now, const Site& site, bool is_shared);
   bool meet_weak(const Exact& one, const Exact& now, bool is_seen, bool is_shared, Met& met);
-  void meet_strong(const Exact& one, const Exact& now, bool is_shared, Met& met);
+  void meet_strong(const Word& word, const Exact& one, const Exact& now, bool is_shared, Met& met);
+  bool has_read(const Word& word, const Exact& stored, const Exact& now) const;
   void take_first(const Exact*& kept, const Exact& one) const;
   void look_for_fence(const Exact& one, const Exact& now, Met& met) const;
   void keep(Words& words, Word& word, const Exact& now, const Site& site, bool some_before);

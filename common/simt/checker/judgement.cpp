@@ -139,7 +139,7 @@ BlockCheck::Met BlockCheck::meet(Word& word, const Exact& now, const Site& site,
       continue;
     }
     one.is_before = (is_same && !is_sent(one)) || is_earlier;
-    if (meets) meet_strong(one, now, is_shared, met);
+    if (meets) meet_strong(word, one, now, is_shared, met);
   }
   return met;
 }
@@ -171,7 +171,8 @@ bool BlockCheck::meet_weak(const Exact& one, const Exact& now, bool is_seen, boo
 }
 
 // Of two that do not race, since both are strong.
-void BlockCheck::meet_strong(const Exact& one, const Exact& now, bool is_shared, Met& met) {
+void BlockCheck::meet_strong(const Word& word, const Exact& one, const Exact& now, bool is_shared,
+                             Met& met) {
   if (!is_shared && one.block != now.block && (one.act != Act::atomic || now.act != Act::atomic)) {
     checker_.order_matters_ = true;
   }
@@ -196,13 +197,23 @@ void BlockCheck::meet_strong(const Exact& one, const Exact& now, bool is_shared,
       met.lacks_fence = true;
       return take_first(conflict, one);
     case Ordered::without_acquire:
-      return take_first(met.lacks_acquire, one);
+      if (!has_read(word, one, now)) take_first(met.lacks_acquire, one);
+      return;
     case Ordered::no:
       if (now.act == Act::store) take_first(met.mixed, one);
       return;
     case Ordered::yes:
       return look_for_fence(one, now, met);
   }
+}
+
+// Whether the thread has read what was stored there, or something later: it reads nothing older again, fence or not.
+bool BlockCheck::has_read(const Word& word, const Exact& stored, const Exact& now) const {
+  if (stored.act != Act::store || now.act != Act::load) return false;
+  return std::any_of(&stored + 1, word.all.data() + word.all.size(), [&](const Exact& its) {
+    return its.act != Act::store && is_strong(its) && (now.bytes & ~its.bytes) == 0 &&
+           its.block == now.block && (its.thread == now.thread || its.moment < since_);
+  });
 }
 
 // Of those that are told of, the first in the order of the grid.

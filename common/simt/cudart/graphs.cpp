@@ -224,6 +224,32 @@ cudaError_t run(const Graph& graph, const Owner& owner) {
   return cudaSuccess;
 }
 
+bool are_alike(const Graph& one, const Graph& other) {
+  std::map<const Node*, const Node*> its;
+  if (one.nodes.size() != other.nodes.size()) return false;
+  for (std::size_t i = 0; i < one.nodes.size(); ++i) its[one.nodes[i].get()] = other.nodes[i].get();
+  return std::all_of(its.begin(), its.end(), [&](const auto& pair) {
+    const auto& [a, b] = pair;
+    std::set<const Node*> before;
+    for (const Node* const from : a->dependencies) before.insert(its.at(from));
+    return a->type == b->type &&
+           before == std::set<const Node*>(b->dependencies.begin(), b->dependencies.end());
+  });
+}
+
+// The program knows the nodes of what is ready, whatever it was updated to, by those of the graph that it was made of.
+void keep_handles(Graph& updated, const Graph& before) {
+  for (std::size_t i = 0; i < std::min(updated.nodes.size(), before.nodes.size()); ++i) {
+    Node &its = *updated.nodes[i], &old = *before.nodes[i];
+    its.original = old.original;
+    its.is_enabled = old.is_enabled;
+    if (its.child != nullptr && old.child != nullptr) keep_handles(*its.child, *old.child);
+    for (std::size_t k = 0; k < std::min(its.bodies.size(), old.bodies.size()); ++k) {
+      keep_handles(*its.bodies[k], *old.bodies[k]);
+    }
+  }
+}
+
 bool is_of(const Graph& graph, const Node* node) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(),
                      [&](const auto& one) { return one.get() == node; });
@@ -315,6 +341,12 @@ cudaError_t set_up_record(Node& node, cudaEvent_t event) {
   return cudaSuccess;
 }
 
+cudaError_t set_up_wait(Node& node, cudaEvent_t event) {
+  node.parameters.event = event;
+  node.work = wait_of(event);
+  return cudaSuccess;
+}
+
 cudaError_t set_up_allocation(Node& node, cudaMemAllocNodeParams* parameters) {
   if (parameters == nullptr || parameters->bytesize == 0) return cudaErrorInvalidValue;
   parameters->dptr = reinterpret_cast<void*>(allocate(parameters->bytesize, MemoryKind::graph));
@@ -378,8 +410,9 @@ cudaError_t set_up_any(Node& node, cudaGraphNodeParams* parameters) {
     case cudaGraphNodeTypeGraph:
       return set_up_child(node, parameters->graph.graph);
     case cudaGraphNodeTypeEmpty:
-    case cudaGraphNodeTypeWaitEvent:
       return cudaSuccess;
+    case cudaGraphNodeTypeWaitEvent:
+      return set_up_wait(node, parameters->eventWait.event);
     case cudaGraphNodeTypeMemFree:
       return set_up_free(node, parameters->free.dptr);
     case cudaGraphNodeTypeEventRecord:
@@ -573,15 +606,11 @@ cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph
              cudaGraphNodeTypeEventRecord, [&](Node& its) { return set_up_record(its, event); });
 }
 
-// What it waits for has been done: all work is done in the order of the calls.
 cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                       const cudaGraphNode_t* dependencies, std::size_t count,
                                       cudaEvent_t event) {
   return add("cudaGraphAddEventWaitNode", node, graph, dependencies, count,
-             cudaGraphNodeTypeWaitEvent, [&](Node& its) {
-               its.parameters.event = event;
-               return cudaSuccess;
-             });
+             cudaGraphNodeTypeWaitEvent, [&](Node& its) { return set_up_wait(its, event); });
 }
 
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
@@ -934,21 +963,20 @@ cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t ready, cudaGraphNode_t node,
   });
 }
 
-// The nodes must be as many and of the same types.
+// The nodes must be as many, of the same types, and with the same edges.
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t ready, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result) {
   return call("cudaGraphExecUpdate", [&] {
     if (!is_ready(ready) || graph == nullptr) return cudaErrorInvalidValue;
-    const auto& old = ready->graph->nodes;
-    const bool fits = old.size() == graph->nodes.size() &&
-                      std::equal(old.begin(), old.end(), graph->nodes.begin(),
-                                 [](const auto& a, const auto& b) { return a->type == b->type; });
+    const bool fits = are_alike(*ready->graph, *graph);
     if (result != nullptr) {
       *result = {};
       result->result = fits ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
     }
     if (!fits) return cudaErrorGraphExecUpdateFailure;
-    ready->graph = duplicate(*graph);
+    std::shared_ptr<Graph> updated = duplicate(*graph);
+    keep_handles(*updated, *ready->graph);
+    ready->graph = std::move(updated);
     return cudaSuccess;
   });
 }

@@ -248,12 +248,21 @@ cudaError_t check_not_captured(cudaStream_t stream) {
   return cudaErrorStreamCaptureUnsupported;
 }
 
-Work record_of(cudaEvent_t event) {
-  return [event] {
+Work record_of(cudaEvent_t event, cudaStream_t stream) {
+  return [event, stream] {
     if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    event->clock = timeline::record(number_of(stream));
     event->is_recorded = true;
     event->time = std::chrono::steady_clock::now();
     event->waits = timeline::host_waits();
+    return cudaSuccess;
+  };
+}
+
+Work wait_of(cudaEvent_t event, cudaStream_t stream) {
+  return [event, stream] {
+    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    timeline::wait(number_of(stream), event->clock);
     return cudaSuccess;
   };
 }
@@ -388,12 +397,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     }
     if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
     if (flags == cudaEventWaitExternal) {
-      const auto wait = [=] {
-        if (!is_event(event)) return cudaErrorInvalidResourceHandle;
-        timeline::wait(number_of(stream), event->clock);
-        return cudaSuccess;
-      };
-      return enqueue(stream, cudaGraphNodeTypeWaitEvent, wait, {.event = event});
+      return enqueue(stream, cudaGraphNodeTypeWaitEvent, wait_of(event, stream), {.event = event});
     }
     if (is_being_captured(event)) return join_capture(stream, event);
     if (event->capture != nullptr) return cudaErrorInvalidValue;  // of a capture that has ended
@@ -652,20 +656,17 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
       return cudaErrorInvalidResourceHandle;
     }
     if (flags == cudaEventRecordExternal) {
-      return enqueue(stream, cudaGraphNodeTypeEventRecord, record_of(event), {.event = event});
+      return enqueue(stream, cudaGraphNodeTypeEventRecord, record_of(event, stream),
+                     {.event = event});
     }
     // During a capture an event says where in the graph it was recorded.
     const bool is_part = capture_of(stream) != nullptr;
     event->capture = is_part ? object_of(stream).capture : nullptr;
     event->last = object_of(stream).last;
     if (is_part) return cudaSuccess;
-    const auto note = [event, number = number_of(stream)]() -> cudaError_t {
-      if (is_event(event)) event->clock = timeline::record(number);
-      return record_of(event)();
-    };
     event->ticket = 0;
-    if (!waiting::holds(number_of(stream))) return note();
-    event->ticket = waiting::put(number_of(stream), note);
+    if (!waiting::holds(number_of(stream))) return record_of(event, stream)();
+    event->ticket = waiting::put(number_of(stream), record_of(event, stream));
     return cudaSuccess;
   });
 }

@@ -45,8 +45,9 @@ cudaError_t outside_capture(const char* name, Body body) {
   });
 }
 
-/// The work that notes the time.
-Work record_of(cudaEvent_t event);
+/// The work that notes the time and what is on the stream, and that waits for it.
+Work record_of(cudaEvent_t event, cudaStream_t stream = nullptr);
+Work wait_of(cudaEvent_t event, cudaStream_t stream = nullptr);
 
 /// Of a built-in stream, the current one.
 int device_of(cudaStream_t stream);

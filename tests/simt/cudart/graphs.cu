@@ -80,6 +80,23 @@ static void by_hand(int* numbers) {
   expect_error(cudaGraphExecKernelNodeSetParams(ready, kernel, &launch), cudaSuccess, __LINE__);
   cudaGraphLaunch(ready, nullptr);
   expect(got[31] == 0x10003 + 1000, "a node's arguments are changed", __LINE__);
+  cudaGraph_t another;
+  cudaGraphExecUpdateResultInfo result;
+  cudaGraphClone(&another, graph);
+  expect_error(cudaGraphExecUpdate(ready, another, &result), cudaSuccess, __LINE__);
+  cudaGraphLaunch(ready, nullptr);
+  expect(got[31] == 0x10003 + 100, "all nodes are changed", __LINE__);
+  expect_error(cudaGraphExecKernelNodeSetParams(ready, kernel, &launch), cudaSuccess, __LINE__);
+  cudaGraphLaunch(ready, nullptr);
+  expect(got[31] == 0x10003 + 1000, "and known by those of the first graph", __LINE__);
+  std::size_t edges = 0;
+  cudaGraphNode_t from[2], to[2];
+  cudaGraphGetEdges(another, nullptr, nullptr, nullptr, &edges);
+  cudaGraphGetEdges(another, from, to, nullptr, &edges);
+  cudaGraphRemoveDependencies(another, from, to, &edge, 1);
+  expect_error(cudaGraphExecUpdate(ready, another, &result), cudaErrorGraphExecUpdateFailure,
+               __LINE__);
+  cudaGraphDestroy(another);
   expect_error(cudaGraphAddDependencies(graph, &copy, &set, &edge, 1), cudaSuccess, __LINE__);
   expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaErrorInvalidValue, __LINE__);
 }

@@ -3,9 +3,12 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
@@ -22,10 +25,30 @@ struct CUgraphExec_st {
   unsigned long long flags = 0;
 };
 
+// Of the program: given to its function when nobody keeps it any more.
+struct CUuserObject_st {
+  void* its = nullptr;
+  cudaHostFn_t destroy = nullptr;
+  unsigned count = 0;
+};
+
 namespace simt::cudart {
 namespace {
 
 using Node = CUgraphNode_st;
+
+std::set<cudaUserObject_t>& all_objects() {
+  static auto& instance = *new std::set<cudaUserObject_t>;
+  return instance;
+}
+
+void drop(cudaUserObject_t object, unsigned count) {
+  object->count -= std::min(count, object->count);
+  if (object->count != 0) return;
+  all_objects().erase(object);
+  object->destroy(object->its);
+  delete object;
+}
 
 // Instantiated and not destroyed.
 std::set<cudaGraphExec_t>& all_ready() {
@@ -67,6 +90,8 @@ std::unique_ptr<Graph> duplicate(const Graph& graph) {
       copies.at(node.get())->dependencies.push_back(copies.at(before));
     }
   }
+  made->objects = graph.objects;
+  for (const auto& [object, count] : made->objects) object->count += count;
   return made;
 }
 
@@ -384,6 +409,28 @@ cudaError_t set_up_conditional(Node& node, cudaConditionalNodeParams& parameters
   return cudaSuccess;
 }
 
+// With arguments that stay as long as the node is not changed.
+cudaKernelNodeParams kernel_of(Node& node) {
+  cudaKernelNodeParams its = node.parameters.kernel;
+  node.argument_pointers.clear();
+  std::vector<std::uint64_t> places = ptx::parameter_places(*find_kernel(its.func)->function());
+  places.pop_back();  // the end
+  for (const std::uint64_t at : places) {
+    node.argument_pointers.push_back(node.parameters.arguments.data() + at);
+  }
+  its.kernelParams = node.argument_pointers.data();
+  return its;
+}
+
+cudaError_t set_up_attributes(Node& node, std::vector<cudaLaunchAttribute> attributes) {
+  const std::vector<cudaLaunchAttribute> before =
+      std::exchange(node.parameters.attributes, attributes);
+  const cudaKernelNodeParams its = kernel_of(node);
+  const cudaError_t error = set_up_kernel(node, &its);
+  if (error != cudaSuccess) node.parameters.attributes = before;
+  return error;
+}
+
 // A kernel's parameters of the second version are those of the first, and more that is not here.
 cudaKernelNodeParams first_version(const cudaKernelNodeParamsV2& its) {
   return {its.func, its.gridDim, its.blockDim, its.sharedMemBytes, its.kernelParams, its.extra};
@@ -422,12 +469,72 @@ cudaError_t set_up_any(Node& node, cudaGraphNodeParams* parameters) {
     default:
       break;
   }
-  explain("node type", "cudaGraphAddNode: nodes of type %d are not in the simulator",
+  explain("node type", "nodes of graphs of type %d are not in the simulator",
           static_cast<int>(parameters->type));
   return cudaErrorNotSupported;
 }
 
+// What a node does may be another thing of the same type, without new memory or bodies.
+cudaError_t change_any(Node& node, cudaGraphNodeParams* parameters) {
+  if (parameters == nullptr || parameters->type != node.type ||
+      node.type == cudaGraphNodeTypeConditional || node.type == cudaGraphNodeTypeMemAlloc ||
+      node.type == cudaGraphNodeTypeMemFree) {
+    return cudaErrorInvalidValue;
+  }
+  return set_up_any(node, parameters);
+}
+
 // ---- Questions ----
+
+const char* type_name(cudaGraphNodeType type) {
+  switch (type) {
+    case cudaGraphNodeTypeMemcpy:
+      return "MEMCPY";
+    case cudaGraphNodeTypeMemset:
+      return "MEMSET";
+    case cudaGraphNodeTypeHost:
+      return "HOST";
+    case cudaGraphNodeTypeGraph:
+      return "GRAPH";
+    case cudaGraphNodeTypeWaitEvent:
+      return "EVENT WAIT";
+    case cudaGraphNodeTypeEventRecord:
+      return "EVENT RECORD";
+    case cudaGraphNodeTypeMemAlloc:
+      return "MEM ALLOC";
+    case cudaGraphNodeTypeMemFree:
+      return "MEM FREE";
+    case cudaGraphNodeTypeConditional:
+      return "CONDITIONAL";
+    default:
+      return "EMPTY";
+  }
+}
+
+// The graph as Graphviz reads it, those in its nodes as boxes of their own. `graphs`: how many have been drawn.
+void draw(std::ostream& out, const Graph& graph, int& graphs) {
+  const std::string name = "graph_" + std::to_string(++graphs);
+  out << "subgraph cluster_" << graphs << " {\nlabel=\"" << name << "\"\n";
+  std::map<const Node*, std::string> names;
+  for (const auto& node : graph.nodes) {
+    const std::string number = std::to_string(names.size());
+    const bool is_kernel = node->type == cudaGraphNodeTypeKernel;
+    names[node.get()] = "\"" + name + "_node_" + number + "\"";
+    out << names[node.get()] << "[label=\"" << number << "\\n"
+        << (is_kernel ? find_kernel(node->parameters.kernel.func)->name : type_name(node->type))
+        << "\"]\n";
+  }
+  for (const auto& node : graph.nodes) {
+    for (const Node* const before : node->dependencies) {
+      out << names.at(before) << " -> " << names.at(node.get()) << "\n";
+    }
+  }
+  for (const auto& node : graph.nodes) {
+    if (node->child != nullptr) draw(out, *node->child, graphs);
+    for (const auto& body : node->bodies) draw(out, *body, graphs);
+  }
+  out << "}\n";
+}
 
 // As these functions answer: how many there are, or as many as there is room for.
 cudaError_t list(const std::vector<Node*>& from, cudaGraphNode_t* to, std::size_t* count) {
@@ -447,6 +554,23 @@ cudaError_t on_node(const char* name, cudaGraphNode_t node, cudaGraphNodeType ty
   return call(name, [&]() -> cudaError_t {
     return node != nullptr && node->type == type ? body(*node) : cudaErrorInvalidValue;
   });
+}
+
+cudaError_t event_of(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
+                     cudaEvent_t* event) {
+  return on_node(name, node, type, [&](Node& its) {
+    if (event == nullptr) return cudaErrorInvalidValue;
+    *event = its.parameters.event;
+    return cudaSuccess;
+  });
+}
+
+// A copy of a variable, as one row.
+template <class Use>
+cudaError_t with_symbol(const void* symbol, std::size_t offset, Use use) {
+  void* address = nullptr;
+  const cudaError_t error = cudaGetSymbolAddress(&address, symbol);
+  return error == cudaSuccess ? use(static_cast<char*>(address) + offset) : error;
 }
 
 // A call on the copy of a node in what was instantiated.
@@ -471,6 +595,14 @@ cudaError_t instantiate(cudaGraphExec_t* ready, cudaGraph_t graph, unsigned long
 }
 
 }  // namespace
+
+}  // namespace simt::cudart
+
+CUgraph_st::~CUgraph_st() {
+  for (const auto& [object, count] : objects) simt::cudart::drop(object, count);
+}
+
+namespace simt::cudart {
 
 bool set_condition(cudaGraphConditionalHandle handle, unsigned value) {
   const auto found = conditions().find(handle);
@@ -554,22 +686,18 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t gr
                                            const cudaGraphNode_t* dependencies, std::size_t count,
                                            const void* symbol, const void* from, std::size_t bytes,
                                            std::size_t offset, cudaMemcpyKind kind) {
-  void* to = nullptr;
-  const cudaError_t error = cudaGetSymbolAddress(&to, symbol);
-  if (error != cudaSuccess) return error;
-  return cudaGraphAddMemcpyNode1D(node, graph, dependencies, count, static_cast<char*>(to) + offset,
-                                  from, bytes, kind);
+  return with_symbol(symbol, offset, [&](void* to) {
+    return cudaGraphAddMemcpyNode1D(node, graph, dependencies, count, to, from, bytes, kind);
+  });
 }
 
 cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
                                              const cudaGraphNode_t* dependencies, std::size_t count,
                                              void* to, const void* symbol, std::size_t bytes,
                                              std::size_t offset, cudaMemcpyKind kind) {
-  void* from = nullptr;
-  const cudaError_t error = cudaGetSymbolAddress(&from, symbol);
-  if (error != cudaSuccess) return error;
-  return cudaGraphAddMemcpyNode1D(node, graph, dependencies, count, to,
-                                  static_cast<char*>(from) + offset, bytes, kind);
+  return with_symbol(symbol, offset, [&](void* from) {
+    return cudaGraphAddMemcpyNode1D(node, graph, dependencies, count, to, from, bytes, kind);
+  });
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
@@ -762,15 +890,7 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters) {
   return on_node("cudaGraphKernelNodeGetParams", node, cudaGraphNodeTypeKernel, [&](Node& its) {
     if (parameters == nullptr) return cudaErrorInvalidValue;
-    *parameters = its.parameters.kernel;
-    its.argument_pointers.clear();
-    std::vector<std::uint64_t> places =
-        ptx::parameter_places(*find_kernel(parameters->func)->function());
-    places.pop_back();  // the end
-    for (const std::uint64_t at : places) {
-      its.argument_pointers.push_back(its.parameters.arguments.data() + at);
-    }
-    parameters->kernelParams = its.argument_pointers.data();
+    *parameters = kernel_of(its);
     return cudaSuccess;
   });
 }
@@ -799,6 +919,22 @@ cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const
                                            std::size_t bytes, cudaMemcpyKind kind) {
   const cudaMemcpy3DParms parameters = row_of(to, from, bytes, kind);
   return cudaGraphMemcpyNodeSetParams(node, &parameters);
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol,
+                                                 const void* from, std::size_t bytes,
+                                                 std::size_t offset, cudaMemcpyKind kind) {
+  return with_symbol(symbol, offset, [&](void* to) {
+    return cudaGraphMemcpyNodeSetParams1D(node, to, from, bytes, kind);
+  });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to,
+                                                   const void* symbol, std::size_t bytes,
+                                                   std::size_t offset, cudaMemcpyKind kind) {
+  return with_symbol(symbol, offset, [&](void* from) {
+    return cudaGraphMemcpyNodeSetParams1D(node, to, from, bytes, kind);
+  });
 }
 
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* parameters) {
@@ -850,6 +986,131 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
   return on_node("cudaGraphMemFreeNodeGetParams", node, cudaGraphNodeTypeMemFree, [&](Node& its) {
     if (pointer == nullptr) return cudaErrorInvalidValue;
     *static_cast<void**>(pointer) = its.parameters.memory;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* parameters) {
+  return call("cudaGraphNodeSetParams", [&] {
+    return node != nullptr ? change_any(*node, parameters) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+                                            cudaLaunchAttributeValue* value) {
+  return on_node("cudaGraphKernelNodeGetAttribute", node, cudaGraphNodeTypeKernel, [&](Node& its) {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    *value = {};
+    for (const cudaLaunchAttribute& one : its.parameters.attributes) {
+      if (one.id == id) *value = one.val;
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+                                            const cudaLaunchAttributeValue* value) {
+  return on_node("cudaGraphKernelNodeSetAttribute", node, cudaGraphNodeTypeKernel, [&](Node& its) {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    std::vector<cudaLaunchAttribute> attributes = its.parameters.attributes;
+    std::erase_if(attributes, [&](const cudaLaunchAttribute& one) { return one.id == id; });
+    cudaLaunchAttribute& set = attributes.emplace_back();
+    set.id = id;
+    set.val = *value;
+    return set_up_attributes(its, std::move(attributes));
+  });
+}
+
+cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
+  return on_node("cudaGraphKernelNodeCopyAttributes", to, cudaGraphNodeTypeKernel, [&](Node& its) {
+    if (from == nullptr || from->type != its.type) return cudaErrorInvalidValue;
+    return set_up_attributes(its, from->parameters.attributes);
+  });
+}
+
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
+  return event_of("cudaGraphEventRecordNodeGetEvent", node, cudaGraphNodeTypeEventRecord, event);
+}
+
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  return on_node("cudaGraphEventRecordNodeSetEvent", node, cudaGraphNodeTypeEventRecord,
+                 [&](Node& its) { return set_up_record(its, event); });
+}
+
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
+  return event_of("cudaGraphEventWaitNodeGetEvent", node, cudaGraphNodeTypeWaitEvent, event);
+}
+
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  return on_node("cudaGraphEventWaitNodeSetEvent", node, cudaGraphNodeTypeWaitEvent,
+                 [&](Node& its) { return set_up_wait(its, event); });
+}
+
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned int) {
+  return call("cudaGraphDebugDotPrint", [&] {
+    if (graph == nullptr || path == nullptr) return cudaErrorInvalidValue;
+    std::ofstream file(path);
+    int graphs = 0;
+    file << "digraph dot {\n";
+    draw(file, *graph, graphs);
+    file << "}\n";
+    return file.flush() ? cudaSuccess : cudaErrorOperatingSystem;
+  });
+}
+
+// ---- What graphs keep ----
+
+cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void* its, cudaHostFn_t destroy,
+                                 unsigned int count, unsigned int flags) {
+  return call("cudaUserObjectCreate", [&] {
+    if (object == nullptr || destroy == nullptr || count == 0 ||
+        flags != cudaUserObjectNoDestructorSync) {
+      return cudaErrorInvalidValue;
+    }
+    *object = new CUuserObject_st{its, destroy, count};
+    all_objects().insert(*object);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaUserObjectRetain(cudaUserObject_t object, unsigned int count) {
+  return call("cudaUserObjectRetain", [&] {
+    if (!all_objects().contains(object) || count == 0) return cudaErrorInvalidValue;
+    object->count += count;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned int count) {
+  return call("cudaUserObjectRelease", [&] {
+    if (!all_objects().contains(object) || count == 0) return cudaErrorInvalidValue;
+    drop(object, count);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object,
+                                      unsigned int count, unsigned int flags) {
+  return call("cudaGraphRetainUserObject", [&] {
+    if (graph == nullptr || !all_objects().contains(object) || count == 0 ||
+        flags > cudaGraphUserObjectMove) {
+      return cudaErrorInvalidValue;
+    }
+    graph->objects[object] += count;
+    if (flags != cudaGraphUserObjectMove) object->count += count;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object,
+                                       unsigned int count) {
+  return call("cudaGraphReleaseUserObject", [&] {
+    if (graph == nullptr || count == 0) return cudaErrorInvalidValue;
+    const auto found = graph->objects.find(object);
+    if (found == graph->objects.end() || found->second < count) return cudaErrorInvalidValue;
+    found->second -= count;
+    if (found->second == 0) graph->objects.erase(found);
+    drop(object, count);
     return cudaSuccess;
   });
 }
@@ -926,6 +1187,42 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t ready, cudaGraphN
                                                cudaMemcpyKind kind) {
   const cudaMemcpy3DParms parameters = row_of(to, from, bytes, kind);
   return cudaGraphExecMemcpyNodeSetParams(ready, node, &parameters);
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                                     const void* symbol, const void* from,
+                                                     std::size_t bytes, std::size_t offset,
+                                                     cudaMemcpyKind kind) {
+  return with_symbol(symbol, offset, [&](void* to) {
+    return cudaGraphExecMemcpyNodeSetParams1D(ready, node, to, from, bytes, kind);
+  });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                                       void* to, const void* symbol,
+                                                       std::size_t bytes, std::size_t offset,
+                                                       cudaMemcpyKind kind) {
+  return with_symbol(symbol, offset, [&](void* from) {
+    return cudaGraphExecMemcpyNodeSetParams1D(ready, node, to, from, bytes, kind);
+  });
+}
+
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                       cudaGraphNodeParams* parameters) {
+  return on_copy("cudaGraphExecNodeSetParams", ready, node,
+                 [&](Node& its) { return change_any(its, parameters); });
+}
+
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                                 cudaEvent_t event) {
+  return on_copy("cudaGraphExecEventRecordNodeSetEvent", ready, node,
+                 [&](Node& its) { return set_up_record(its, event); });
+}
+
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t ready, cudaGraphNode_t node,
+                                               cudaEvent_t event) {
+  return on_copy("cudaGraphExecEventWaitNodeSetEvent", ready, node,
+                 [&](Node& its) { return set_up_wait(its, event); });
 }
 
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t ready, cudaGraphNode_t node,

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,7 @@ using Work = std::function<cudaError_t()>;
 struct NodeParameters {
   cudaKernelNodeParams kernel{};          // its arguments are in `arguments`
   std::vector<std::byte> arguments = {};  // packed as PTX has them
+  std::vector<cudaLaunchAttribute> attributes = {};
   cudaMemcpy3DParms copy{};
   cudaMemsetParams set{};
   cudaHostNodeParams host{};
@@ -45,7 +47,13 @@ struct CUgraphNode_st {
 };
 
 struct CUgraph_st {
+  CUgraph_st() = default;
+  ~CUgraph_st();
+  CUgraph_st(const CUgraph_st&) = delete;
+  CUgraph_st& operator=(const CUgraph_st&) = delete;
+
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were added
+  std::map<cudaUserObject_t, unsigned> objects;        // that it keeps, and how often
 };
 
 namespace simt::cudart {

@@ -580,6 +580,25 @@ void Launched::end(const Polled* polled) {
   }
 }
 
+// As take_attribute() has them.
+std::vector<cudaLaunchAttribute> launch_attributes(const Launching& what) {
+  std::vector<cudaLaunchAttribute> all;
+  const auto add = [&all](cudaLaunchAttributeID id) -> cudaLaunchAttributeValue& {
+    all.emplace_back().id = id;
+    return all.back().val;
+  };
+  if (what.is_cooperative) add(cudaLaunchAttributeCooperative).cooperative = 1;
+  if (what.may_begin_early) {
+    add(cudaLaunchAttributeProgrammaticStreamSerialization).programmaticStreamSerializationAllowed =
+        1;
+  }
+  if (what.cluster.x != 0) {
+    add(cudaLaunchAttributeClusterDimension).clusterDim = {what.cluster.x, what.cluster.y,
+                                                           what.cluster.z};
+  }
+  return all;
+}
+
 cudaError_t prepare(const void* function, const Launching& what, Work& work, NodeParameters& kept) {
   Kernel* const kernel = find_kernel(function);
   if (kernel == nullptr) return no_kernel(function);
@@ -646,6 +665,7 @@ cudaError_t launch(const void* function, const Launching& what) {
     NodeParameters kept;
     Work work;
     error = prepare(function, asked, work, kept);
+    kept.attributes = launch_attributes(asked);
     if (error == cudaSuccess) return enqueue(what.stream, cudaGraphNodeTypeKernel, work, kept);
     spoil_capture(what.stream);
     return error;
@@ -653,13 +673,15 @@ cudaError_t launch(const void* function, const Launching& what) {
 }
 
 cudaError_t launch_of(const cudaKernelNodeParams& parameters, Work& work, NodeParameters& kept) {
-  return prepare(parameters.func,
-                 {.grid = parameters.gridDim,
-                  .block = parameters.blockDim,
-                  .dynamic_shared = parameters.sharedMemBytes,
-                  .arguments = parameters.kernelParams,
-                  .may_wait_for_host = true},
-                 work, kept);
+  Launching what{.grid = parameters.gridDim,
+                 .block = parameters.blockDim,
+                 .dynamic_shared = parameters.sharedMemBytes,
+                 .arguments = parameters.kernelParams,
+                 .may_wait_for_host = true};
+  for (const cudaLaunchAttribute& one : kept.attributes) {
+    if (const cudaError_t error = take_attribute(one, what); error != cudaSuccess) return error;
+  }
+  return prepare(parameters.func, what, work, kept);
 }
 
 cudaError_t take_attribute(const cudaLaunchAttribute& attribute, Launching& what) {
@@ -682,7 +704,7 @@ cudaError_t take_attribute(const cudaLaunchAttribute& attribute, Launching& what
     default:
       break;
   }
-  explain("launch attribute", "cudaLaunchKernelEx: attribute %d is not in the simulator",
+  explain("launch attribute", "launches with the attribute %d are not in the simulator",
           static_cast<int>(attribute.id));
   return cudaErrorNotSupported;
 }

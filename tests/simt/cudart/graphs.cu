@@ -1,4 +1,6 @@
 // Graphs of work, captured from streams and put together by hand.
+#include <cstring>
+
 #include "expect.hpp"
 
 __global__ void add(int* numbers, int value) { numbers[threadIdx.x] += value; }
@@ -101,6 +103,83 @@ static void by_hand(int* numbers) {
   expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaErrorInvalidValue, __LINE__);
 }
 
+__device__ int variable;
+
+// What nodes are, whatever their type, is asked and changed in one way.
+static void nodes_changed(int* numbers) {
+  int value = 1, got = 0, calls = 0;
+  cudaMemset(numbers, 0, 32 * sizeof(int));
+  cudaGraph_t graph;
+  cudaGraphNode_t kernel, other, copy, record;
+  cudaEvent_t one, event;
+  cudaEventCreate(&one);
+  cudaEventCreate(&event);
+  cudaGraphCreate(&graph, 0);
+  void* arguments[] = {&numbers, &value};
+  cudaGraphNodeParams parameters{};
+  parameters.type = cudaGraphNodeTypeKernel;
+  parameters.kernel.func = reinterpret_cast<void*>(add);
+  parameters.kernel.gridDim = 1;
+  parameters.kernel.blockDim = 32;
+  parameters.kernel.kernelParams = arguments;
+  cudaGraphAddNode(&kernel, graph, nullptr, nullptr, 0, &parameters);
+  cudaGraphAddNode(&other, graph, &kernel, nullptr, 1, &parameters);
+  cudaGraphAddMemcpyNodeToSymbol(&copy, graph, &other, 1, variable, numbers, sizeof(int), 0,
+                                 cudaMemcpyDeviceToDevice);
+  cudaGraphAddEventRecordNode(&record, graph, &copy, 1, one);
+  value = 10;
+  expect_error(cudaGraphNodeSetParams(kernel, &parameters), cudaSuccess, __LINE__);
+  cudaGraphExec_t ready;
+  cudaGraphInstantiate(&ready, graph, 0);
+  value = 100;
+  expect_error(cudaGraphExecNodeSetParams(ready, other, &parameters), cudaSuccess, __LINE__);
+  expect_error(cudaGraphExecNodeSetParams(ready, copy, &parameters), cudaErrorInvalidValue,
+               __LINE__);
+  cudaGraphLaunch(ready, nullptr);
+  cudaMemcpyFromSymbol(&got, variable, sizeof got);
+  expect(got == 110, "both kernels have other arguments", __LINE__);
+  expect_error(cudaGraphExecMemcpyNodeSetParamsToSymbol(ready, copy, variable, numbers + 1,
+                                                        sizeof(int), 0, cudaMemcpyDeviceToDevice),
+               cudaSuccess, __LINE__);
+
+  // A kernel keeps its attributes when its arguments change.
+  cudaLaunchAttributeValue cluster{}, its{};
+  cluster.clusterDim = {1, 1, 1};
+  expect_error(
+      cudaGraphKernelNodeSetAttribute(kernel, cudaLaunchAttributeClusterDimension, &cluster),
+      cudaSuccess, __LINE__);
+  cudaGraphNodeSetParams(kernel, &parameters);
+  expect_error(cudaGraphKernelNodeCopyAttributes(other, kernel), cudaSuccess, __LINE__);
+  cudaGraphKernelNodeGetAttribute(other, cudaLaunchAttributeClusterDimension, &its);
+  expect(its.clusterDim.x == 1, "attributes are copied", __LINE__);
+
+  cudaEvent_t its_event = nullptr;
+  cudaGraphEventRecordNodeSetEvent(record, event);
+  cudaGraphEventRecordNodeGetEvent(record, &its_event);
+  expect(its_event == event, "a node records another event", __LINE__);
+
+  char name[] = "graph.dot";
+  expect_error(cudaGraphDebugDotPrint(graph, name, 0), cudaSuccess, __LINE__);
+  char text[4096] = {};
+  std::FILE* const drawn = std::fopen(name, "r");
+  expect(drawn != nullptr && std::fread(text, 1, sizeof text - 1, drawn) > 0, "drawn", __LINE__);
+  if (drawn != nullptr) std::fclose(drawn);
+  expect(std::strstr(text, "\"graph_1_node_0\" -> \"graph_1_node_1\"") != nullptr &&
+             std::strstr(text, "add(int*, int)") != nullptr,
+         "with edges and kernels", __LINE__);
+
+  // What the graph keeps goes with the last that was made of it.
+  cudaUserObject_t object;
+  cudaUserObjectCreate(&object, &calls, count_call, 1, cudaUserObjectNoDestructorSync);
+  cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove);
+  cudaGraphExec_t keeps;
+  cudaGraphInstantiate(&keeps, graph, 0);
+  cudaGraphDestroy(graph);
+  expect(calls == 0, "kept", __LINE__);
+  cudaGraphExecDestroy(keeps);
+  expect(calls == 1, "and given back", __LINE__);
+}
+
 static unsigned long long memory(cudaGraphMemAttributeType attribute) {
   unsigned long long bytes = ~0ull;
   expect_error(cudaDeviceGetGraphMemAttribute(0, attribute, &bytes), cudaSuccess, __LINE__);
@@ -144,6 +223,7 @@ int main() {
   cudaMalloc(&numbers, 32 * sizeof(int));
   captured(numbers);
   by_hand(numbers);
+  nodes_changed(numbers);
   memory_of_graphs();
   cudaFree(numbers);
   return verdict();

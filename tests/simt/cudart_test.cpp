@@ -377,11 +377,15 @@ TEST_CASE("what a kernel does wrong is told with its line, and spoils the device
     CHECK_THAT(outcome.err, contains(fault.finding));
     CHECK(outcome.status == 3);
   }
-  // With -G the call of what ends a thread is in a function of its own, without lines.
+  // With -G what a header of the toolkit has is in a function of its own, or without a line of the kernel.
   bench.build("faults.cu", "-G");
-  CHECK_THAT(bench.run("./program wrong_assertion").err,
-             contains("faults.cu:" + std::to_string(line_of("faults.cu", "wrong_assertion")) +
-                      ": error: failed_assert"));
+  for (const auto& [marker, finding] :
+       {std::pair("wrong_assertion", "failed_assert"), std::pair("updates_beyond", "out_of_bounds"),
+        std::pair("half_a_barrier", "missed_barrier")}) {
+    CHECK_THAT(bench.run(std::string("./program ") + marker).err,
+               contains("faults.cu:" + std::to_string(line_of("faults.cu", marker)) +
+                        ": error: " + finding));
+  }
   const Outcome host = bench.run("./program host");
   CHECK_THAT(host.err,
              contains("faults.cu:" + std::to_string(line_of("faults.cu", "host")) +

@@ -172,27 +172,6 @@ bool is_there(const WarpAccess& access, std::size_t lane) {
   return true;
 }
 
-DeviceLine line_in(const ptx::Module& module, const machine::Code& code, std::int32_t site) {
-  DeviceLine line;
-  const auto& bodies = code.bodies;
-  while (site >= 0) {
-    line = report::line_of(module, *code.sites[static_cast<std::size_t>(site)]);
-    if (line.line != 0) break;
-    // Code that nvcc made by itself has no line: it belongs to what is before it. A function without lines, as nvcc -G has
-    // for assert, belongs to its call.
-    if (!line.file.empty()) {
-      --site;
-      continue;
-    }
-    const auto its = std::find_if(bodies.rbegin(), bodies.rend(), [&](const machine::Body& one) {
-      return one.first_site <= site && site < one.end_site;
-    });
-    if (its == bodies.rend()) break;
-    site = its->call_site;
-  }
-  return line;
-}
-
 }  // namespace
 
 Watch::Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks,
@@ -463,7 +442,7 @@ void Watch::add_beside(Hazard hazard, const WarpAccess& access, std::size_t lane
     return;
   }
   const std::string name = name_at_word(word);
-  const DeviceLine there = line_in(its_kernel.module->ptx(), its_kernel.code(), its_site);
+  const DeviceLine there = report::line_of(its_kernel.module->ptx(), its_kernel.code(), its_site);
   const std::string place =
       there.line == 0 ? "" : " at " + there.file + ":" + std::to_string(there.line);
   add_finding(hazard, access.step->site, *access.warp, static_cast<int>(lane), name,
@@ -1076,7 +1055,9 @@ void Watch::tell_call(std::int32_t site, Finding& finding) const {
   finding.call_line = call.line;
 }
 
-DeviceLine Watch::line_at(std::int32_t site) const { return line_in(module_, *grid_.code, site); }
+DeviceLine Watch::line_at(std::int32_t site) const {
+  return report::line_of(module_, *grid_.code, site);
+}
 
 bool Watch::keep_printed(const machine::Block& block, const std::string& text) {
   if (!program_reads_findings()) return false;

@@ -186,8 +186,7 @@ Trace TraceLog::told() const {
   };
   std::map<std::pair<std::string, int>, Line> lines;
   for (const auto& [key, samples] : sites_) {
-    const DeviceLine place =
-        line_of(module_, *grid_.code->sites[static_cast<std::size_t>(key.site)]);
+    const DeviceLine place = line_of(module_, *grid_.code, key.site);
     Line& line = lines[{place.file, place.line}];
     if (line.first == nullptr || is_earlier(samples.first, *line.first))
       line.first = &samples.first;

@@ -1,4 +1,6 @@
 // faults KIND: a kernel that does one thing wrong; says what the calls after it answer.
+#include <cooperative_groups.h>
+
 #include <cassert>
 #include <cstdio>
 #include <cstring>
@@ -18,6 +20,12 @@ __global__ void wrong_assertion(int n) {
 __global__ void trapped() {
   __trap();  // trapped
 }
+__global__ void updates_beyond(int* numbers, int n) {
+  atomicAdd(numbers + n, 1);  // updates_beyond
+}
+__global__ void half_a_barrier() {
+  if (threadIdx.x < 16) cooperative_groups::this_thread_block().sync();  // half_a_barrier
+}
 
 int main(int, char** arguments) {
   const char* const kind = arguments[1];
@@ -34,6 +42,8 @@ int main(int, char** arguments) {
   }
   if (is("wrong_assertion")) wrong_assertion<<<1, 1>>>(3);
   if (is("trapped")) trapped<<<1, 1>>>();
+  if (is("updates_beyond")) updates_beyond<<<1, 1>>>(numbers, 32);
+  if (is("half_a_barrier")) half_a_barrier<<<1, 32>>>();
   if (is("host")) numbers[3] = 1;  // host
   // For all that the host knows the kernel is still running.
   std::printf("%s\n", cudaGetErrorName(cudaPeekAtLastError()));

@@ -724,6 +724,8 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
        Remedy::cluster},
       {"stack_overflow", Hazard::stack_overflow, "calls deeper than its local memory reaches",
        Remedy::none},
+      {"stack_full", Hazard::stack_overflow, "asks alloca for more than its local memory has left",
+       Remedy::none},
       {"lacking_warp", Hazard::warp_deadlock,
        "multiplies in a group of four warps of which one has ended or never was",
        Remedy::whole_group},

@@ -286,6 +286,7 @@ struct Code {
   std::vector<Body> bodies;         // of nvcc -G only; an outer one comes first
   std::uint32_t static_shared = 0;  // bytes
   std::uint32_t local = 0;          // bytes per thread
+  bool allocates = false;           // more of it, while it runs (alloca)
   std::uint32_t parameters = 0;     // bytes
 };
 

@@ -516,6 +516,12 @@ void Decoder::call(const ptx::Instruction& instruction) {
   pass(callee->parameters, name_at + 1);
   const std::int32_t site = site_;
   frames_.push_back(std::move(frame));
+  // What it allocates goes when it ends.
+  const bool allocates =
+      std::any_of(callee->body.begin(), callee->body.end(),
+                  [](const ptx::Instruction& one) { return one.opcode == "alloca"; });
+  const std::uint32_t kept = allocates ? fresh(8) : kNone;
+  if (allocates) emit(save_stack()).to = kept;
   body(*callee);
   const std::vector<std::size_t> returns = frames_.back().returns;
   frames_.pop_back();
@@ -523,6 +529,24 @@ void Decoder::call(const ptx::Instruction& instruction) {
   for (const std::size_t step : returns) {
     code_->steps[step].offset = static_cast<std::int64_t>(code_->steps.size());
   }
+  if (allocates) emit(restore_stack()).from[0] = kept;
+}
+
+// alloca.u64 address, bytes, alignment; without one it is 8.
+void Decoder::emit_allocation(Execute run, const ptx::Instruction& instruction) {
+  const std::vector<Operand>& all = instruction.operands;
+  if (all.size() != 2 && (all.size() != 3 || all[2].kind != Operand::Kind::number)) {
+    refuse("other operands than known here");
+  }
+  const std::uint32_t bytes = source(all[1], Type::u64), to = destination(all[0], Type::u64);
+  Step& step = emit(run);
+  step.from[0] = bytes;
+  step.from[1] = static_cast<std::uint32_t>(frames_.front().called);
+  step.to = to;
+  step.offset =
+      all.size() == 3 ? std::max(static_cast<std::int64_t>(all[2].bits), std::int64_t{1}) : 8;
+  code_->allocates = true;
+  finish();
 }
 
 void Decoder::call_service_of(const ptx::Function& callee, Service service,

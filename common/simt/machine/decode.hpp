@@ -69,6 +69,7 @@ class Decoder {
   Step& emit_group_product(Execute run, GroupProduct product);
   Step& emit_bulk_copy(Execute run, const BulkCopy& copy);
   void leave_function();
+  void emit_allocation(Execute run, const ptx::Instruction& instruction);
   /// Not in a function that stands in place of its call.
   bool is_outermost() const { return frames_.size() == 1; }
   /// In one that is called.

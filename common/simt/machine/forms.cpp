@@ -101,6 +101,7 @@ const std::map<std::string_view, std::vector<Row>>& table() {
     add_conversion_forms(all);
     add_control_forms(all);
     add_service_forms(all);
+    add_stack_forms(all);
     add_selection_forms(all);
     add_exchange_forms(all);
     add_memory_forms(all);

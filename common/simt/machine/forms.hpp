@@ -42,6 +42,9 @@ Execute jump_to_label();
 Execute enter_called();
 Execute leave_called();
 Execute address_in_frame();
+/// What a lane has taken of its local memory by alloca is kept in a register, and given back by it.
+Execute save_stack();
+Execute restore_stack();
 /// The step for the lanes whose guard holds; the others go on without them.
 void guard_apart(Step& step, std::uint32_t guard, bool is_negated);
 /// Of a loop that ptxas unrolls: before its head, its jump back, and behind that, twice, what takes `count` rounds.
@@ -89,6 +92,7 @@ void add_built(std::vector<Form>& forms, std::string_view pattern,
 [[gnu::cold]] void add_bulk_forms(std::vector<Form>& forms);
 [[gnu::cold]] void add_group_forms(std::vector<Form>& forms);
 [[gnu::cold]] void add_service_forms(std::vector<Form>& forms);
+[[gnu::cold]] void add_stack_forms(std::vector<Form>& forms);
 [[gnu::cold]] void add_image_forms(std::vector<Form>& forms);
 
 }  // namespace simt::machine

@@ -237,7 +237,8 @@ memory::Copy WarpAccess::way() const {
 
 std::size_t Block::local_bytes() const {
   const std::size_t own = (grid->code->local + 15) / 16 * 16;
-  return grid->code->called.empty() ? own : own + grid->stack_bytes;
+  const bool has_stack = !grid->code->called.empty() || grid->code->allocates;
+  return has_stack ? own + grid->stack_bytes : own;
 }
 unsigned Block::live() const {
   unsigned all = 0;

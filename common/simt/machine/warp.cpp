@@ -93,6 +93,7 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   faulty = 0;
   global_requests = 0;
   undefined->clear();
+  allocated = {};
   are_parted = false;
   if (block->grid->code->called.empty()) return;  // and nobody is in a function
   for (std::vector<Activation>& its : activations) its.clear();

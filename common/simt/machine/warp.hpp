@@ -105,12 +105,13 @@ struct Warp {
     const Step* back;
     std::size_t plan;     // in Code::calls
     std::int32_t callee;  // in Code::called
-    std::uint32_t frame;
+    std::uint32_t frame, allocated;
     std::vector<std::byte> registers;  // the lane's, if the function was active already
   };
   std::array<std::vector<Activation>, kLanes> activations;
   std::array<std::uint32_t, kLanes> frames{};
-  std::array<std::uint32_t, kLanes> depths{};  // of each lane the size of its activations
+  std::array<std::uint32_t, kLanes> allocated{};  // from the end of its local memory on (alloca)
+  std::array<std::uint32_t, kLanes> depths{};     // of each lane the size of its activations
   /// Lanes that go on together wherever they meet are of one company; all are until some part for good (CallPlan::parts).
   std::array<std::uint32_t, kLanes> company{};  // of each lane all of its
   bool are_parted = false;

@@ -2,8 +2,10 @@
 #include <cuda_runtime_api.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
@@ -16,9 +18,25 @@
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/timeline.hpp"
 
-// A pool gives out what cudaMalloc would; only what the program set of it is kept.
+// A pool gives out what cudaMalloc would, and knows how much.
 struct CUmemPoolHandle_st {
-  std::map<int, std::uint64_t> attributes;
+  std::map<int, std::uint64_t> attributes = {};     // that the program has set
+  std::map<std::uint64_t, std::size_t> taken = {};  // by address
+  std::uint64_t used = 0, most_used = 0, reserved = 0, most_reserved = 0;
+
+  /// It has memory by such pieces, and keeps so much of it when all is given back.
+  static constexpr std::uint64_t kPiece = std::uint64_t{32} << 20;
+  std::uint64_t in_pieces() const { return (used + kPiece - 1) / kPiece * kPiece; }
+  void take(std::uint64_t address, std::size_t bytes) {
+    taken[address] = bytes;
+    used += bytes;
+    most_used = std::max(most_used, used);
+    reserved = std::max(reserved, in_pieces());
+    most_reserved = std::max(most_reserved, reserved);
+  }
+  void keep_at_most(std::uint64_t bytes) {
+    reserved = std::max(in_pieces(), std::min(reserved, bytes));
+  }
 };
 
 namespace simt::cudart {
@@ -40,30 +58,6 @@ cudaError_t allocate_in_order(void** pointer, std::size_t bytes, MemoryKind kind
 cudaError_t allocate_for(void** pointer, std::size_t bytes, MemoryKind kind) {
   timeline::order_blocking_streams();
   return allocate_in_order(pointer, bytes, kind);
-}
-
-// Of a graph that is being captured, a node.
-cudaError_t allocate_on(cudaStream_t stream, void** pointer, std::size_t bytes) {
-  if (!is_captured(stream)) {
-    cudaError_t error = check_unsafe("cudaMallocAsync");
-    if (error != cudaSuccess) return error;
-    error = allocate_in_order(pointer, bytes, MemoryKind::device);
-    if (error == cudaSuccess && !is_recording() && *pointer != nullptr) {
-      // Who uses the memory on another stream must come after that. Nothing can have come before.
-      timeline::Operation operation(number_of(stream), "cudaMallocAsync");
-      if (operation.remembers()) {
-        operation.touch(reinterpret_cast<std::uint64_t>(*pointer), bytes, timeline::Touch::writes);
-      }
-    }
-    return error;
-  }
-  const cudaError_t error = allocate_in_order(pointer, bytes, MemoryKind::graph);
-  if (error != cudaSuccess) return error;
-  const auto take = [taken = *pointer] {
-    take_graph_memory(taken, true);
-    return cudaSuccess;
-  };
-  return enqueue(stream, cudaGraphNodeTypeMemAlloc, take, {.memory = *pointer, .bytes = bytes});
 }
 
 // Rows of so many bytes, as far apart as rows of cudaMallocPitch lie. False if that is more than there is.
@@ -91,6 +85,49 @@ void expect_order_of_free(void* pointer, int stream) {
 
 namespace {
 
+std::set<cudaMemPool_t>& all_pools() {
+  static auto& instance = *new std::set<cudaMemPool_t>;
+  return instance;
+}
+
+cudaMemPool_t default_pool(int device) {
+  static auto& all = *new std::map<int, CUmemPoolHandle_st>;
+  all_pools().insert(&all[device]);
+  return &all[device];
+}
+
+// What cudaMallocAsync takes memory of, by device, where the program has chosen.
+std::map<int, cudaMemPool_t>& chosen_pools() {
+  static auto& instance = *new std::map<int, cudaMemPool_t>;
+  return instance;
+}
+cudaMemPool_t pool_of(int device) {
+  const auto found = chosen_pools().find(device);
+  return found != chosen_pools().end() ? found->second : default_pool(device);
+}
+
+void give_back_to_pool(std::uint64_t address) {
+  for (const cudaMemPool_t pool : all_pools()) {
+    const auto found = pool->taken.find(address);
+    if (found == pool->taken.end()) continue;
+    pool->used -= found->second;
+    pool->taken.erase(found);
+    pool->keep_at_most(pool->attributes[cudaMemPoolAttrReleaseThreshold]);
+  }
+}
+
+// Of the device that a location names.
+template <class Body>
+cudaError_t at_location(const char* name, const cudaMemLocation* location,
+                        cudaMemAllocationType type, Body body) {
+  return query(name, [&]() -> cudaError_t {
+    if (location == nullptr || type != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
+    if (location->type != cudaMemLocationTypeDevice) return cudaErrorNotSupported;
+    if (!is_device(location->id)) return cudaErrorInvalidDevice;
+    return body(location->id);
+  });
+}
+
 cudaError_t free_block(const char* name, void* pointer) {
   if (pointer == nullptr) return cudaSuccess;
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
@@ -102,6 +139,7 @@ cudaError_t free_block(const char* name, void* pointer) {
     return cudaSuccess;
   }
   if (is_start && (block->kind == MemoryKind::device || block->kind == MemoryKind::managed)) {
+    give_back_to_pool(address);
     release(address);
     return cudaSuccess;
   }
@@ -118,17 +156,39 @@ cudaError_t free_block(const char* name, void* pointer) {
   return cudaErrorInvalidValue;
 }
 
+// Of a graph that is being captured, a node.
+cudaError_t allocate_on(cudaStream_t stream, void** pointer, std::size_t bytes,
+                        cudaMemPool_t pool) {
+  if (!is_captured(stream)) {
+    cudaError_t error = check_unsafe("cudaMallocAsync");
+    if (error != cudaSuccess) return error;
+    error = allocate_in_order(pointer, bytes, MemoryKind::device);
+    if (error != cudaSuccess || *pointer == nullptr) return error;
+    pool->take(reinterpret_cast<std::uint64_t>(*pointer), bytes);
+    if (!is_recording()) {
+      // Who uses the memory on another stream must come after that. Nothing can have come before.
+      timeline::Operation operation(number_of(stream), "cudaMallocAsync");
+      if (operation.remembers()) {
+        operation.touch(reinterpret_cast<std::uint64_t>(*pointer), bytes, timeline::Touch::writes);
+      }
+    }
+    return error;
+  }
+  const cudaError_t error = allocate_in_order(pointer, bytes, MemoryKind::graph);
+  if (error != cudaSuccess) return error;
+  const auto take = [taken = *pointer] {
+    take_graph_memory(taken, true);
+    return cudaSuccess;
+  };
+  return enqueue(stream, cudaGraphNodeTypeMemAlloc, take, {.memory = *pointer, .bytes = bytes});
+}
+
 // What a handle for other processes holds.
 struct Exported {
   pid_t process;
   std::uint64_t address;
 };
 static_assert(sizeof(Exported) <= sizeof(cudaIpcMemHandle_t));
-
-cudaMemPool_t default_pool() {
-  static CUmemPoolHandle_st& pool = *new CUmemPoolHandle_st;
-  return &pool;
-}
 
 }  // namespace
 
@@ -166,7 +226,8 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched_pointer, cudaExtent extent) {
 }
 
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
-  return on_stream("cudaMallocAsync", stream, [&] { return allocate_on(stream, pointer, bytes); });
+  return on_stream("cudaMallocAsync", stream,
+                   [&] { return allocate_on(stream, pointer, bytes, pool_of(device_of(stream))); });
 }
 
 cudaError_t cudaFree(void* pointer) {
@@ -411,48 +472,90 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return query("cudaDeviceGetDefaultMemPool", [&] {
     if (pool == nullptr) return cudaErrorInvalidValue;
     if (!is_device(device)) return cudaErrorInvalidDevice;
-    *pool = default_pool();
+    *pool = default_pool(device);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  return cudaDeviceGetDefaultMemPool(pool, device);
+  return query("cudaDeviceGetMemPool", [&] {
+    if (pool == nullptr) return cudaErrorInvalidValue;
+    if (!is_device(device)) return cudaErrorInvalidDevice;
+    *pool = pool_of(device);
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   return query("cudaDeviceSetMemPool", [&] {
     if (!is_device(device)) return cudaErrorInvalidDevice;
-    return pool != nullptr ? cudaSuccess : cudaErrorInvalidValue;
+    if (!all_pools().contains(pool)) return cudaErrorInvalidValue;
+    chosen_pools()[device] = pool;
+    return cudaSuccess;
   });
+}
+
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                                     cudaMemAllocationType type) {
+  return at_location("cudaMemGetDefaultMemPool", location, type,
+                     [&](int device) { return cudaDeviceGetDefaultMemPool(pool, device); });
+}
+
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                              cudaMemAllocationType type) {
+  return at_location("cudaMemGetMemPool", location, type,
+                     [&](int device) { return cudaDeviceGetMemPool(pool, device); });
+}
+
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
+                              cudaMemPool_t pool) {
+  return at_location("cudaMemSetMemPool", location, type,
+                     [&](int device) { return cudaDeviceSetMemPool(device, pool); });
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   return call("cudaMemPoolCreate", [&] {
     if (pool == nullptr || properties == nullptr) return cudaErrorInvalidValue;
     *pool = new CUmemPoolHandle_st;
+    all_pools().insert(*pool);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   return call("cudaMemPoolDestroy", [&] {
-    if (pool == nullptr || pool == default_pool()) return cudaErrorInvalidValue;
+    for (int device = 0; device < settings().devices; ++device) {
+      if (pool == default_pool(device)) return cudaErrorInvalidValue;
+    }
+    if (all_pools().erase(pool) == 0) return cudaErrorInvalidValue;
+    std::erase_if(chosen_pools(), [&](const auto& one) { return one.second == pool; });
     delete pool;
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
-  return call("cudaMemPoolTrimTo",
-              [&] { return pool != nullptr ? cudaSuccess : cudaErrorInvalidValue; });
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes) {
+  return call("cudaMemPoolTrimTo", [&] {
+    if (!all_pools().contains(pool)) return cudaErrorInvalidValue;
+    pool->keep_at_most(bytes);
+    return cudaSuccess;
+  });
 }
 
 // Values have four bytes or eight.
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   return call("cudaMemPoolSetAttribute", [&] {
-    if (pool == nullptr || value == nullptr) return cudaErrorInvalidValue;
+    if (!all_pools().contains(pool) || value == nullptr) return cudaErrorInvalidValue;
     const bool is_wide = attribute >= cudaMemPoolAttrReleaseThreshold;
+    if (attribute > cudaMemPoolAttrReleaseThreshold) {
+      const bool is_used = attribute == cudaMemPoolAttrUsedMemHigh;
+      if ((!is_used && attribute != cudaMemPoolAttrReservedMemHigh) ||
+          *static_cast<std::uint64_t*>(value) != 0) {
+        return cudaErrorInvalidValue;
+      }
+      (is_used ? pool->most_used : pool->most_reserved) = is_used ? pool->used : pool->reserved;
+      return cudaSuccess;
+    }
     pool->attributes[attribute] = is_wide ? *static_cast<std::uint64_t*>(value)
                                           : static_cast<std::uint64_t>(*static_cast<int*>(value));
     return cudaSuccess;
@@ -461,14 +564,18 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   return call("cudaMemPoolGetAttribute", [&] {
-    if (pool == nullptr || value == nullptr) return cudaErrorInvalidValue;
+    if (!all_pools().contains(pool) || value == nullptr) return cudaErrorInvalidValue;
     const bool is_wide = attribute >= cudaMemPoolAttrReleaseThreshold;
     const auto set = pool->attributes.find(attribute);
     // What may be reused is on unless it was switched off; thresholds begin at 0.
     const std::uint64_t its = set != pool->attributes.end() ? set->second : is_wide ? 0 : 1;
     if (is_wide) {
-      const bool is_usage = attribute > cudaMemPoolAttrReleaseThreshold;
-      *static_cast<std::uint64_t*>(value) = is_usage ? bytes_in_use() : its;
+      *static_cast<std::uint64_t*>(value) =
+          attribute == cudaMemPoolAttrUsedMemCurrent       ? pool->used
+          : attribute == cudaMemPoolAttrUsedMemHigh        ? pool->most_used
+          : attribute == cudaMemPoolAttrReservedMemCurrent ? pool->reserved
+          : attribute == cudaMemPoolAttrReservedMemHigh    ? pool->most_reserved
+                                                           : its;
     } else {
       *static_cast<int*>(value) = static_cast<int>(its);
     }
@@ -479,8 +586,8 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
   return on_stream("cudaMallocFromPoolAsync", stream, [&]() -> cudaError_t {
-    if (pool == nullptr) return cudaErrorInvalidValue;
-    return allocate_on(stream, pointer, bytes);
+    if (!all_pools().contains(pool)) return cudaErrorInvalidValue;
+    return allocate_on(stream, pointer, bytes, pool);
   });
 }
 

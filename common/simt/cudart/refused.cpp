@@ -76,8 +76,6 @@ cudaError_t cudaMemDiscardAndPrefetchBatchAsync() { return refused(__func__); }
 cudaError_t cudaMemDiscardAndPrefetchBatchAsync_ptsz() { return refused(__func__); }
 cudaError_t cudaMemDiscardBatchAsync() { return refused(__func__); }
 cudaError_t cudaMemDiscardBatchAsync_ptsz() { return refused(__func__); }
-cudaError_t cudaMemGetDefaultMemPool() { return refused(__func__); }
-cudaError_t cudaMemGetMemPool() { return refused(__func__); }
 cudaError_t cudaMemPoolExportPointer() { return refused(__func__); }
 cudaError_t cudaMemPoolExportToShareableHandle() { return refused(__func__); }
 cudaError_t cudaMemPoolImportFromShareableHandle() { return refused(__func__); }
@@ -86,7 +84,6 @@ cudaError_t cudaMemPrefetchBatchAsync() { return refused(__func__); }
 cudaError_t cudaMemPrefetchBatchAsync_ptsz() { return refused(__func__); }
 cudaError_t cudaMemRangeGetAttribute() { return refused(__func__); }
 cudaError_t cudaMemRangeGetAttributes() { return refused(__func__); }
-cudaError_t cudaMemSetMemPool() { return refused(__func__); }
 cudaError_t cudaMemcpy3DBatchAsync() { return refused(__func__); }
 cudaError_t cudaMemcpy3DBatchAsync_ptsz() { return refused(__func__); }
 cudaError_t cudaMemcpyArrayToArray() { return refused(__func__); }

@@ -202,6 +202,49 @@ static void pools_and_streams() {
   expect_error(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle, __LINE__);
 }
 
+static unsigned long long pool_bytes(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
+  unsigned long long bytes = ~0ull;
+  expect_error(cudaMemPoolGetAttribute(pool, attribute, &bytes), cudaSuccess, __LINE__);
+  return bytes;
+}
+
+// A pool knows what was taken of it, not what others gave.
+static void usage_of_pools() {
+  constexpr auto used = cudaMemPoolAttrUsedMemCurrent, most = cudaMemPoolAttrUsedMemHigh,
+                 kept = cudaMemPoolAttrReservedMemCurrent;
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  cudaMemPool_t first, own, now;
+  void *other, *one, *two;
+  cudaMalloc(&other, 1000);
+  cudaDeviceGetDefaultMemPool(&first, 0);
+  expect_error(cudaMemPoolCreate(&own, &properties), cudaSuccess, __LINE__);
+  cudaMallocAsync(&one, 64, nullptr);
+  cudaMallocFromPoolAsync(&two, 128, own, nullptr);
+  expect(pool_bytes(first, used) == 64 && pool_bytes(own, used) == 128, "what is taken", __LINE__);
+  expect_error(cudaDeviceSetMemPool(0, own), cudaSuccess, __LINE__);
+  cudaDeviceGetMemPool(&now, 0);
+  expect(now == own, "the pool that was chosen", __LINE__);
+  unsigned long long all = ~0ull, none = 0;
+  cudaMemPoolSetAttribute(own, cudaMemPoolAttrReleaseThreshold, &all);
+  cudaFreeAsync(one, nullptr);
+  cudaFree(two);
+  cudaMallocAsync(&one, 32, nullptr);
+  expect(pool_bytes(first, used) == 0 && pool_bytes(own, used) == 32, "and given back", __LINE__);
+  expect(pool_bytes(own, most) == 128, "the most that was taken", __LINE__);
+  expect_error(cudaMemPoolSetAttribute(own, most, &none), cudaSuccess, __LINE__);
+  expect(pool_bytes(own, most) == 32, "which may be forgotten", __LINE__);
+  cudaFree(one);
+  expect(pool_bytes(own, kept) > 0 && pool_bytes(first, kept) == 0, "kept by one alone", __LINE__);
+  cudaMemPoolTrimTo(own, 0);
+  expect(pool_bytes(own, kept) == 0, "and trimmed", __LINE__);
+  expect_error(cudaMemPoolDestroy(own), cudaSuccess, __LINE__);
+  cudaDeviceGetMemPool(&now, 0);
+  expect(now == first, "the default pool again", __LINE__);
+  cudaFree(other);
+}
+
 // A handle for other processes leads to the memory in the process that made it.
 static void handles() {
   int *memory, *same = nullptr;
@@ -226,6 +269,7 @@ int main() {
   several_copies_by_one_call();
   memory_of_both();
   pools_and_streams();
+  usage_of_pools();
   handles();
   return verdict();
 }

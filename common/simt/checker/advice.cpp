@@ -178,6 +178,11 @@ const char* advice(Hazard hazard, Remedy remedy) {
     case Hazard::out_of_bounds:
       return "Guard the access with the array's length.";
     case Hazard::use_after_free:
+      if (remedy == Remedy::heap) {
+        return "Free it after its last use by any thread: a barrier, or a launch of its own, "
+               "between "
+               "the two.";
+      }
       return "Free the memory after the last kernel that uses it.";
     case Hazard::misaligned:
       if (remedy == Remedy::tensor_map) {

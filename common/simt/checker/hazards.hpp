@@ -83,6 +83,7 @@ enum class Remedy : std::uint8_t {
   beside_parent,      // of a kernel and one that it launches
   beside_sibling,     // of two that it launches
   launch_over,        // a launch before it that lets the next one begin at its end only
+  heap,               // memory that kernels allocate and free
   host,               // what a kernel waits for
   another_stream,     // the same
   polled_by_host,     // what a kernel tells it while it runs

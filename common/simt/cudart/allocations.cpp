@@ -236,6 +236,11 @@ bool release(std::uint64_t address) {
   return true;
 }
 
+const Block* freed_at(std::uint64_t begin) {
+  const auto found = all().freed.find(begin);
+  return found == all().freed.end() ? nullptr : &found->second;
+}
+
 bool is_any_open_to_host() {
   return std::any_of(all().live.begin(), all().live.end(),
                      [](const auto& one) { return one.second.is_open_to_host(); });

@@ -74,6 +74,8 @@ const Block* block_at(std::uint64_t address);
 inline const Block* block_at(const void* pointer) {
   return block_at(reinterpret_cast<std::uint64_t>(pointer));
 }
+/// The block that began there and was freed, the last one; null if there was none.
+const Block* freed_at(std::uint64_t begin);
 /// Whether a live block is open to the host.
 bool is_any_open_to_host();
 /// The name of a block that is live or was freed; empty if there was none.

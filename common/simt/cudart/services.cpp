@@ -31,12 +31,15 @@ class Arguments {
     T value{};
     if (at_ + sizeof(T) <= bytes_.size()) std::memcpy(&value, bytes_.data() + at_, sizeof(T));
     at_ += sizeof(T);
+    ++taken_;
     return value;
   }
+  int taken() const { return taken_; }
 
  private:
   std::span<const std::byte> bytes_;
   std::size_t at_ = 0;
+  int taken_ = 0;
 };
 
 template <class T>
@@ -109,10 +112,25 @@ std::string converted(const Directive& its, Arguments& arguments, const LaneCall
   }
 }
 
-void print(const LaneCall& call, Watch& watch) {
-  const std::string text = formatted(call, call.arguments[0], call.arguments[1]);
-  if (watch.keep_printed(*call.warp.block, text)) return;
-  std::fwrite(text.data(), 1, text.size(), stdout);
+// Its arguments lie one behind the other, each at a multiple of its size. Returns what device code's printf does: how many
+// it has used (CUDA C++ Programming Guide, "Formatted Output").
+int print(const LaneCall& call, Watch& watch) {
+  if (call.arguments[0] == 0) return -1;
+  const std::string format = call.text(call.arguments[0]);
+  Arguments rest(call.memory(call.arguments[1]));
+  std::string text;
+  for (std::size_t at = 0; at < format.size();) {
+    if (format[at] != '%') {
+      text += format[at++];
+      continue;
+    }
+    const Directive its = directive_at(format, at, rest);
+    text += converted(its, rest, call);
+  }
+  if (!watch.keep_printed(*call.warp.block, text)) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
+  return rest.taken();
 }
 
 constexpr std::uint64_t kTailLaunch = 3;  // cudaStreamTailLaunch, of device code only
@@ -155,21 +173,6 @@ std::uint64_t allocate_for_kernel(std::uint64_t bytes) {
 }
 
 }  // namespace
-
-std::string formatted(const LaneCall& call, std::uint64_t format, std::uint64_t arguments) {
-  const std::string text = call.text(format);
-  Arguments rest(call.memory(arguments));
-  std::string result;
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] != '%') {
-      result += text[at++];
-      continue;
-    }
-    const Directive its = directive_at(text, at, rest);
-    result += converted(its, rest, call);
-  }
-  return result;
-}
 
 KernelServices::~KernelServices() {
   for (const auto& [address, child] : buffers_) release(address);
@@ -248,8 +251,7 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
   const std::span<const std::uint64_t> its = call.arguments;
   switch (call.service) {
     case Service::print:
-      print(call, watch_);
-      return 0;
+      return static_cast<std::uint64_t>(print(call, watch_));
     case Service::assertion: {
       // __assertfail(assertion, file, line, function, bytes of a character)
       const std::string assertion = call.text(call.arguments[0]);

@@ -60,8 +60,4 @@ class KernelServices : public machine::Services {
   std::map<std::uint64_t, std::uint32_t> recorded_;
 };
 
-/// What device code's printf makes of its format and its arguments, which lie one behind the other, each at a multiple of
-/// its size.
-std::string formatted(const machine::LaneCall& call, std::uint64_t format, std::uint64_t arguments);
-
 }  // namespace simt::cudart

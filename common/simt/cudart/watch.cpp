@@ -85,6 +85,7 @@ struct Wrong {
   std::string array;
   std::string what;         // behind "reads"
   bool is_of_host = false;  // a pointer that the launch should not have passed
+  Remedy remedy = Remedy::none;
 };
 
 Wrong wrong_on_host(std::uint64_t address, const std::string& size) {
@@ -118,6 +119,10 @@ Wrong wrong_in_global(std::uint64_t address, int bytes) {
   const std::string array = name_at(near->begin);
   const std::uint64_t past = address - near->end();
   if (near->is_freed && address - near->begin < near->bytes) {
+    const Block* const freed = freed_at(near->begin);
+    if (freed != nullptr && freed->kind == MemoryKind::heap) {
+      return {Hazard::use_after_free, array, array + " after free()", false, Remedy::heap};
+    }
     return {Hazard::use_after_free, array, "memory after cudaFree: " + array};
   }
   std::string where = "across its end";
@@ -759,7 +764,7 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
   HostLine launched;
   if (wrong.is_of_host) launched = line_of_launch();
   add_finding(wrong.hazard, access.step->site, *access.warp, lane, wrong.array,
-              std::string(verb(access.kind)) + " " + wrong.what, Remedy::none, launched);
+              std::string(verb(access.kind)) + " " + wrong.what, wrong.remedy, launched);
 }
 
 void Watch::end_launch(const machine::LaneCall& call, Hazard hazard, const std::string& what) {

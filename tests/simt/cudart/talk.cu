@@ -2,8 +2,9 @@
 #include <cstdio>
 
 __global__ void speak(const char* name) {
-  printf("%s %d of %d: %5.2f %-4s| %llx %c%%\n", name, threadIdx.x, blockDim.x, threadIdx.x / 2.0,
-         "ab", 0x123456789abcdefull, 'x');
+  const int used = printf("%s %d of %d: %5.2f %-4s| %llx %c%%\n", name, threadIdx.x, blockDim.x,
+                          threadIdx.x / 2.0, "ab", 0x123456789abcdefull, 'x');
+  if (used != 7) __trap();
 }
 __global__ void allocate(int** kept) {
   int* const mine = static_cast<int*>(malloc(2 * sizeof(int)));

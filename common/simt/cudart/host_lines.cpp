@@ -23,7 +23,8 @@
 namespace simt::cudart {
 namespace {
 
-constexpr std::size_t kMostCallers = 6;
+// Thrust calls itself some dozens of times before it calls the runtime.
+constexpr std::size_t kMostCallers = 64;
 
 // Where a library lies, so that its frames are left out. Found by an address in it.
 struct Range {

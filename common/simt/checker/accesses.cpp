@@ -56,6 +56,16 @@ std::uint32_t BlockCheck::access(const Access& access) {
   return 0;
 }
 
+void BlockCheck::hand_on(const Access& access) {
+  const Doing doing = doing_of(access, *this);
+  if (is_weak(access, doing.site) || !checker_.launch_.hands_on) return;
+  for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
+    strong(doing, std::countr_zero(rest), true);
+    strong(doing, std::countr_zero(rest), false);
+  }
+  if (doing.hands_on) advance();
+}
+
 BlockCheck::Doing BlockCheck::doing_of(const Access& access, BlockCheck& memory) {
   const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
   const bool is_shared = access.space == Space::shared;

@@ -170,6 +170,9 @@ class BlockCheck {
   void fence(unsigned warp, std::uint32_t lanes, Scope scope);
   /// The same of an access to the shared memory of another block of the cluster.
   std::uint32_t access_of(BlockCheck& owner, const Access& access);
+  /// What the system keeps of shared memory, where cooperative groups have the barriers of tiles of several warps: only the
+  /// order that it makes is looked at.
+  void hand_on(const Access& access);
   /// Bytes of shared memory, from the first to behind the last.
   struct Piece {
     std::uint64_t begin = 0, end = 0;

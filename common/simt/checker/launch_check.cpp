@@ -16,9 +16,9 @@ Act act_of(WarpAccess::Kind kind) {
 }
 
 Access told(const WarpAccess& its) {
-  const Space space = its.space == WarpAccess::Space::global   ? Space::global
-                      : its.space == WarpAccess::Space::shared ? Space::shared
-                                                               : Space::local;
+  const Space space = its.space == WarpAccess::Space::global  ? Space::global
+                      : its.space == WarpAccess::Space::local ? Space::local
+                                                              : Space::shared;
   return {space, act_of(its.kind), its.lanes, its.step->site, its.warp->index};
 }
 
@@ -181,7 +181,9 @@ std::uint32_t LaunchCheck::access(const WarpAccess& its) {
 }
 
 std::uint32_t LaunchCheck::look(const WarpAccess& its) {
-  if (its.space == WarpAccess::Space::constant || its.space == WarpAccess::Space::reserved) {
+  if (its.space == WarpAccess::Space::constant) return 0;
+  if (its.space == WarpAccess::Space::reserved) {
+    check_of(*its.warp->block).hand_on(told(its));
     return 0;
   }
   const machine::Block& block = *its.warp->block;

@@ -666,10 +666,17 @@ std::unique_ptr<Code> Decoder::decode() {
   code_->static_shared = static_cast<std::uint32_t>(shared_.static_bytes);
   Frame frame;
   lay_out(kernel, frame);
+  const std::vector<const ptx::Function*> reached = ptx::reachable(module, kernel);
+  // What the launch gives has in each kernel a name of its own, all at one place.
+  const auto names = [&](const ptx::Variable& variable) {
+    return std::any_of(reached.begin(), reached.end(),
+                       [&](const ptx::Function* one) { return one->uses(variable.name); });
+  };
   const auto place = [&](const std::vector<ptx::Variable>& variables) {
     for (const ptx::Variable& one : variables) {
       const auto found = shared_.at.find(one.name);
       if (one.space != Space::shared || found == shared_.at.end()) continue;
+      if (one.bytes == 0 && !names(one)) continue;
       code_->shared.push_back({one.name, static_cast<std::uint32_t>(found->second),
                                static_cast<std::uint32_t>(one.bytes)});
     }
@@ -684,7 +691,7 @@ std::unique_ptr<Code> Decoder::decode() {
   frames_.push_back(std::move(frame));
   body(kernel);
   frames_.pop_back();
-  for (const ptx::Function* const one : ptx::reachable(module, kernel)) place(one->variables);
+  for (const ptx::Function* const one : reached) place(one->variables);
   site_ = -1;
   emit(end_of_lanes()).flow = Flow::jumps;
   // Functions that are called lie behind the kernel, and may call further ones.

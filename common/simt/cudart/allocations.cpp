@@ -13,6 +13,7 @@
 #include "common/simt/cudart/host_lines.hpp"
 #include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/settings.hpp"
+#include "common/simt/cudart/textures.hpp"
 #include "common/simt/cudart/timeline.hpp"
 #include "common/simt/simt.hpp"
 
@@ -225,6 +226,7 @@ bool release(std::uint64_t address) {
   Block& block = found->second;
   if (is_recording()) note_release(address);
   timeline::forget(address, block.bytes);
+  free_images(reach(address), block.bytes);
   if (block.is_sparse) {
     memory_checker().initialised().forget_sparse(address, whole_units(block.bytes));
   }

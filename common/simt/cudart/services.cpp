@@ -272,6 +272,10 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
       watch_.end_launch(call, Hazard::invalid_address,
                         "uses a texture or surface object that was not created, or was destroyed");
       return std::nullopt;
+    case Service::freed_image:
+      watch_.end_launch(call, Hazard::use_after_free,
+                        "uses a texture or surface object whose memory was freed");
+      return std::nullopt;
     case Service::outside_image:
       watch_.end_launch(call, Hazard::out_of_bounds,
                         "reads or writes outside its surface, or not at a multiple of the access's "

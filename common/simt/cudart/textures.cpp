@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "common/simt/cudart/allocations.hpp"
@@ -182,6 +183,13 @@ cudaError_t tell(const char* name, const std::map<std::uint64_t, Kept>& all, std
 }  // namespace
 
 const machine::Images& images() { return objects().images; }
+
+void free_images(const std::byte* memory, std::size_t bytes) {
+  for (auto& [object, image] : objects().images) {
+    const std::byte* const its = image.levels.front().texels;
+    image.is_freed |= std::greater_equal<>()(its, memory) && std::less<>()(its, memory + bytes);
+  }
+}
 void forget_textures() {
   Objects& all = objects();
   all.images.clear();

@@ -122,6 +122,7 @@ enum class Service : std::uint8_t {
   free,
   trap,
   no_image,       // a texture or surface object that there is not
+  freed_image,    // or whose memory there is not
   outside_image,  // where a surface has nothing, or not at a multiple of the access's size
   // Of launches by kernels (cuda_device_runtime_api.h):
   launch_buffer,  // where the arguments go: of a kernel, its blocks and threads, and dynamic shared memory

@@ -384,6 +384,7 @@ const Step* each_image(const Step* step, Warp& warp, Visit visit) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(open));
     const Image* const image = image_of(warp, access, lane);
     if (image == nullptr) return stop(step, warp, lane, Service::no_image);
+    if (image->is_freed) return stop(step, warp, lane, Service::freed_image);
     if (!visit(access, lane, *image)) return stop(step, warp, lane, Service::outside_image);
   }
   return step + 1;

@@ -23,6 +23,7 @@ struct Image {
   std::vector<Level> levels;  // of a mipmap more than one
   std::array<int, 4> bits{};  // of each channel; 0: it has none
   Values values = Values::floating;
+  bool is_freed = false;          // its memory
   bool is_linear_memory = false;  // fetched by index: there is nothing outside
   std::array<Outside, 3> outside{Outside::clamp, Outside::clamp, Outside::clamp};
   bool filters = false;         // else the nearest texel

@@ -947,9 +947,8 @@ TEST_CASE("what is not known is refused by its name", "[simt]") {
         "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 "
         "[%r1], "
         "[%r2]",
-        "tcgen05.fence::before_thread_sync",
-        "vadd.u32.u32.u32.sat %r1, %r2, %r3", "vmad.s32.s32.s32.shr7 %r1, %r2, %r3, %r4",
-        "sured.b.add.1d.u32.trap [%d1, {%r1}], %r1",
+        "tcgen05.fence::before_thread_sync", "vadd.u32.u32.u32.sat %r1, %r2, %r3",
+        "vmad.s32.s32.s32.shr7 %r1, %r2, %r3, %r4", "sured.b.add.1d.u32.trap [%d1, {%r1}], %r1",
         "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16 {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, "
         "{%r1, %r2}, {%r3, %r4}, {%r1, %r2, %r3, %r4}"}) {
     const std::string form = text.substr(0, text.find(' '));

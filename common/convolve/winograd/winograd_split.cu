@@ -9,8 +9,6 @@
 //            transformed in each call anyway. With many images it would be the larger one.
 // Must cost  as winograd_apart.cu, but transformed inputs are twice as many bytes, and filters are in whole 128s.
 //            Its error is normwise, as there.
-#include <type_traits>
-
 #include "common/convolve/warpgroup/tile.hpp"
 #include "common/convolve/winograd/apart_transforms.cuh"
 #include "common/harness/tf32.h"

@@ -208,10 +208,9 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
   if (options.lines > 0) screen.all_of_it = "./halo try " + exercise.number + " --all";
   if (!attempt.warning.empty()) screen.notes.push_back(attempt.warning);
   if (const std::string note = include_note(exercise); !note.empty()) screen.notes.push_back(note);
-  std::vector<std::string> faults = said.faults;
+  std::vector<std::string> faults = said.faults, keys;
+  for (const Question& question : marks.questions) keys.push_back(question.key);
   for (const Predictions::Line& line : said.lines) {
-    std::vector<std::string> keys;
-    for (const Question& question : marks.questions) keys.push_back(question.key);
     if (!line.said || std::find(keys.begin(), keys.end(), line.key) != keys.end()) continue;
     faults.push_back(exercise.path_of(exercise.predictions()) + ": there is no question " +
                      line.key + data::did_you_mean(line.key, keys));

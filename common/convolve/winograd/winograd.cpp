@@ -98,23 +98,29 @@ std::vector<Conv2dVariant> winograd_of_each_shape() {
 
 namespace {
 
-// `plan_on` as plan_winograd_apart; `block` of kApartBlocks, with tiles of so many outputs, is what it is tried round.
-template <class Plan>
-Conv2dVariant apart_variant(const std::string& name, Plan plan_on, int outputs, int block) {
+// What both have whose transforms go through memory, all but the plan and the demand.
+Conv2dVariant of_three_kernels(const std::string& name, const std::string& file,
+                               const std::string& description, const TileSizes& tile) {
   Conv2dVariant variant;
   variant.name = name;
-  variant.source = "common/convolve/winograd/winograd_apart.cu";
-  variant.description = "tuned: Winograd's method in three kernels: filters of 3 to 5 strides";
-  variant.takes_groups = true;
+  variant.source = "common/convolve/winograd/" + file;
+  variant.description = "tuned: " + description;
   variant.plans = true;
-  variant.demand = conv::Demand::transformed;
   variant.multiplies_ghosts = true;
   variant.can_overlap = true;
   variant.adds_bias = true;
-  variant.tiles = [=](const ConvLayer&) {
-    return std::vector<TileSizes>{
-        {.C = kApartChannels, .K = kApartBlocks[block].filters, .P = outputs, .Q = outputs}};
-  };
+  variant.tiles = [tile](const ConvLayer&) { return std::vector<TileSizes>{tile}; };
+  return variant;
+}
+
+// `plan_on` as plan_winograd_apart; `block` of kApartBlocks, with tiles of so many outputs, is what it is tried round.
+template <class Plan>
+Conv2dVariant apart_variant(const std::string& name, Plan plan_on, int outputs, int block) {
+  Conv2dVariant variant = of_three_kernels(
+      name, "winograd_apart.cu", "Winograd's method in three kernels: filters of 3 to 5 strides",
+      {.C = kApartChannels, .K = kApartBlocks[block].filters, .P = outputs, .Q = outputs});
+  variant.takes_groups = true;
+  variant.demand = conv::Demand::transformed;
   variant.prepare = planned(
       plan_on, [](const ConvLayer& layer, const ApartPlan& plan, Prepared<ConvLayer>& made) {
         made.packed_floats = plan.packed_floats;
@@ -172,19 +178,10 @@ namespace {
 // `plan_on` as exact_winograd_split; tiles of so many outputs are what it is tried round.
 template <class Plan>
 Conv2dVariant split_variant(const std::string& name, Plan plan_on, int outputs) {
-  Conv2dVariant variant;
-  variant.name = name;
-  variant.source = "common/convolve/winograd/winograd_split.cu";
-  variant.description = "tuned: as winograd_apart, products on Hopper's tensor cores";
-  variant.plans = true;
+  Conv2dVariant variant = of_three_kernels(
+      name, "winograd_split.cu", "as winograd_apart, products on Hopper's tensor cores",
+      {.C = kWarpgroupChannels, .K = kWarpgroupPixels, .P = outputs, .Q = outputs});
   variant.demand = demand_of(Arithmetic::transform_split);
-  variant.multiplies_ghosts = true;
-  variant.can_overlap = true;
-  variant.adds_bias = true;
-  variant.tiles = [=](const ConvLayer&) {
-    return std::vector<TileSizes>{
-        {.C = kWarpgroupChannels, .K = kWarpgroupPixels, .P = outputs, .Q = outputs}};
-  };
   variant.prepare = planned(plan_on, [](const ConvLayer& layer, const WinogradSplitPlan& plan,
                                         Prepared<ConvLayer>& made) {
     const WarpgroupPlan& products = plan.products;

@@ -32,4 +32,11 @@ Slices slices_of(int all, std::int64_t most, Temporaries temporaries) {
   return {{}, static_cast<int>(images), temporaries(images)};
 }
 
+/// For people: the blocks of the products, and a slice's images and temporaries.
+inline std::string described(int filters, int tiles, int images, std::int64_t floats) {
+  return "blocks of " + std::to_string(filters) + " filters x " + std::to_string(tiles) +
+         " tiles, " + std::to_string(images) + (images == 1 ? " image" : " images") +
+         " at a time, " + std::to_string(floats * 4) + " bytes of temporaries";
+}
+
 }  // namespace halo::convolve

@@ -28,10 +28,8 @@ void in_three_kernels(const ConvLayer& layer, const FourierPlan& plan, Launch la
   made.detail = [plan, block_tiles] {
     const FourierDivision& d = plan.division;
     const std::string cells = std::to_string(d.size);
-    return "tiles of " + cells + " x " + cells + " cells, blocks of " + std::to_string(d.side) +
-           " filters x " + std::to_string(block_tiles) + " tiles, " + std::to_string(d.images) +
-           (d.images == 1 ? " image" : " images") + " at a time, " +
-           std::to_string(plan.workspace_floats * 4) + " bytes of temporaries";
+    return "tiles of " + cells + " x " + cells + " cells, " +
+           described(d.side, block_tiles, d.images, plan.workspace_floats);
   };
 }
 

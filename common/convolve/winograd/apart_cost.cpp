@@ -81,8 +81,8 @@ class ApartWalk {
   // A lane a tile: its frequencies of all filters, and its outputs that exist.
   void sums(Tally& tally, std::int64_t first, std::int64_t images, bool only_bias) const {
     const std::int64_t P = layer_.P(), Q = layer_.Q(), K = layer_.K();
-    const int piece = Q % shape_.outputs == 0 && shape_.outputs % 2 == 0 ? shape_.outputs : 1;
-    const std::int64_t tiles = images * division_.tiles_down * division_.tiles_across;
+    const std::int64_t tiles = tiles_of(images);
+    const int piece = in_one_store();
     if (!only_bias) tally.launch(tile_blocks_ * K, kThreads);
     for (const Cells warp : Cells{0, tiles}.pieces(kWarpSize)) {
       if (only_bias) {
@@ -92,13 +92,9 @@ class ApartWalk {
       tally.load(warp, every(pitch_, frequencies_ * K));
       for (std::int64_t i = 0; i < shape_.outputs; ++i) {
         for (std::int64_t j = 0; j < shape_.outputs; j += piece) {
-          tally.store(wide_lanes(piece, warp,
-                                 [&](std::int64_t tile) {
-                                   const std::int64_t p = top(tile) + i, q = left(tile) + j;
-                                   return p < P && q < Q ? (image(tile) * K * P + p) * Q + q
-                                                         : kNoCell;
-                                 }),
-                      behind(first * K * P * Q) * every(P * Q, K));
+          tally.store(
+              wide_lanes(piece, warp, [&](std::int64_t tile) { return output(0, tile, i, j); }),
+              behind(first * K * P * Q) * every(P * Q, K));
         }
       }
     }
@@ -134,9 +130,8 @@ class ApartWalk {
   // A warp has 8 filters of 4 tiles.
   void split_sums(Tally& tally, std::int64_t first, std::int64_t images, bool only_bias) const {
     const std::int64_t P = layer_.P(), Q = layer_.Q(), K = layer_.K();
-    const std::int64_t row = division_.filter_pitch;
-    const int piece = Q % shape_.outputs == 0 && shape_.outputs % 2 == 0 ? shape_.outputs : 1;
-    const std::int64_t tiles = images * division_.tiles_down * division_.tiles_across;
+    const std::int64_t row = division_.filter_pitch, tiles = tiles_of(images);
+    const int piece = in_one_store();
     if (!only_bias) {
       tally.launch(quotient_up(K, 32) * quotient_up(division_.tile_pitch, 4), kThreads);
     }
@@ -157,11 +152,10 @@ class ApartWalk {
                    every(8, times) * every(division_.tile_pitch * row, frequencies_));
         for (std::int64_t i = 0; i < shape_.outputs; ++i) {
           for (std::int64_t j = 0; j < shape_.outputs; j += piece) {
-            const auto output = [&](std::int64_t k, std::int64_t tile) {
-              const std::int64_t p = top(tile) + i, q = left(tile) + j;
-              return p < P && q < Q ? ((image(tile) * K + k) * P + p) * Q + q : kNoCell;
+            const auto place = [&](std::int64_t k, std::int64_t tile) {
+              return output(k, tile, i, j);
             };
-            tally.store(places(piece, output), behind(first * K * P * Q) * every(8 * P * Q, times));
+            tally.store(places(piece, place), behind(first * K * P * Q) * every(8 * P * Q, times));
           }
         }
       }
@@ -187,6 +181,19 @@ class ApartWalk {
     const bool exists =
         image(tile) < images && h >= 0 && h < layer_.H() && w >= 0 && w < layer_.W();
     return exists ? (image(tile) * layer_.C() * layer_.H() + h) * layer_.W() + w : kNoCell;
+  }
+
+  // Row i, column j of a tile's outputs of filter k; none if it does not exist.
+  std::int64_t output(std::int64_t k, std::int64_t tile, std::int64_t i, std::int64_t j) const {
+    const std::int64_t p = top(tile) + i, q = left(tile) + j, P = layer_.P(), Q = layer_.Q();
+    return p < P && q < Q ? ((image(tile) * layer_.K() + k) * P + p) * Q + q : kNoCell;
+  }
+  // Of a row of a tile's outputs.
+  int in_one_store() const {
+    return layer_.Q() % shape_.outputs == 0 && shape_.outputs % 2 == 0 ? shape_.outputs : 1;
+  }
+  std::int64_t tiles_of(std::int64_t images) const {
+    return images * division_.tiles_down * division_.tiles_across;
   }
 
   // Rows of a matrix of one frequency and group, [C][pitch]: pieces of `width` columns, each for `readers` blocks. A warp brings 32 / (width /

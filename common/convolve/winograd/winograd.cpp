@@ -58,6 +58,12 @@ TileSizes tile_of(const WinogradShape& shape) {
   return {.C = shape.channels, .K = shape.filters, .P = shape.outputs, .Q = shape.outputs};
 }
 
+auto shape_plan(int shape, int parts) {
+  return [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+    return exact_winograd(layer, shape, parts, gpu);
+  };
+}
+
 // Calls use(shape, parts) for each of the search.
 template <class Use>
 void for_each_shape(Use use) {
@@ -86,11 +92,8 @@ Conv2dVariant winograd(int outputs) {
 std::vector<Conv2dVariant> winograd_of_each_shape() {
   std::vector<Conv2dVariant> all;
   for_each_shape([&](int shape, int parts) {
-    const auto plan = [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-      return exact_winograd(layer, shape, parts, gpu);
-    };
     all.push_back(variant_of(winograd_name(shape, parts),
-                             "Winograd's method with one shape of blocks", plan,
+                             "Winograd's method with one shape of blocks", shape_plan(shape, parts),
                              {tile_of(kWinogradShapes[shape])}));
   });
   return all;
@@ -129,12 +132,8 @@ Conv2dVariant apart_variant(const std::string& name, Plan plan_on, int outputs, 
         made.cost = [layer, plan] { return winograd_apart_cost(layer, plan); };
         made.bias_cost = [layer, plan] { return winograd_apart_bias_cost(layer, plan); };
         made.detail = [plan] {
-          const std::string images = std::to_string(plan.division.images);
           const ApartBlock& block = kApartBlocks[plan.division.block];
-          return "blocks of " + std::to_string(block.filters) + " filters x " +
-                 std::to_string(block.tiles) + " tiles, " + images +
-                 (plan.division.images == 1 ? " image" : " images") + " at a time, " +
-                 std::to_string(plan.workspace_floats * 4) + " bytes of temporaries";
+          return described(block.filters, block.tiles, plan.division.images, plan.workspace_floats);
         };
       });
   return variant;
@@ -198,11 +197,8 @@ Conv2dVariant split_variant(const std::string& name, Plan plan_on, int outputs) 
     made.cost = [layer, plan] { return winograd_split_cost(layer, plan); };
     made.bias_cost = [layer, plan] { return winograd_split_bias_cost(layer, plan); };
     made.detail = [plan] {
-      const std::string images = std::to_string(plan.division.images);
-      return "blocks of " + std::to_string(kWarpgroupPixels) + " filters x " +
-             std::to_string(plan.products.tile.filters) + " tiles, " + images +
-             (plan.division.images == 1 ? " image" : " images") + " at a time, " +
-             std::to_string(plan.workspace_floats * 4) + " bytes of temporaries";
+      return described(kWarpgroupPixels, plan.products.tile.filters, plan.division.images,
+                       plan.workspace_floats);
     };
   });
   return variant;
@@ -242,29 +238,20 @@ std::vector<Conv2dVariant> winograd_split_of_each_tile() {
 
 std::vector<Contender> winograd_contenders() {
   std::vector<Contender> all;
-  for_each_shape([&](int shape, int parts) {
-    all.push_back(
-        {winograd_name(shape, parts), [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-           const auto plan = exact_winograd(layer, shape, parts, gpu);
-           return offer_unless(plan.refusal, [&] { return work_of(layer, plan); });
-         }});
-  });
-  for_each_apart([&](int outputs, int block) {
-    const auto plan_on = apart_plan(outputs, block);
-    all.push_back(
-        {apart_name(outputs, block), [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-           const auto plan = plan_on(layer, gpu);
-           return offer_unless(plan.refusal, [&] { return work_of(layer, plan); });
-         }});
-  });
-  for_each_split([&](int outputs, int tiles) {
-    const auto plan_on = split_plan(outputs, tiles);
-    all.push_back({winograd_split_name(outputs, tiles),
-                   [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+  const auto add = [&](const std::string& name, auto plan_on, bool tensor_cores = false) {
+    all.push_back({name,
+                   [plan_on](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
                      const auto plan = plan_on(layer, gpu);
                      return offer_unless(plan.refusal, [&] { return work_of(layer, plan); });
                    },
-                   true});
+                   tensor_cores});
+  };
+  for_each_shape(
+      [&](int shape, int parts) { add(winograd_name(shape, parts), shape_plan(shape, parts)); });
+  for_each_apart(
+      [&](int outputs, int block) { add(apart_name(outputs, block), apart_plan(outputs, block)); });
+  for_each_split([&](int outputs, int tiles) {
+    add(winograd_split_name(outputs, tiles), split_plan(outputs, tiles), true);
   });
   return all;
 }

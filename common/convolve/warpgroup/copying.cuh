@@ -43,12 +43,15 @@ __device__ void copy_pieces(Shared<kFilters>& shared, Pixels pixels, const float
       std::uint64_t* const copied = &shared.copied[turn.place];
       wait_for_phase(&shared.used[turn.place], turn.parity ^ 1);
       if (thread == 0) {
-        // (The first pixels depend on no launch: other warps' are under way.)
+        // (The pixels depend on no launch: other warps' are under way.)
         if constexpr (kOfMatrices<Pixels>) wait_for_launches_before();
         ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, copied,
                                 kBytes);
         ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, shared.filters[turn.place],
                            filters, kBytes, copied);
+      }
+      if constexpr (!kOfMatrices<Pixels>) {
+        if (piece == begin) wait_for_launches_before();  // where calls overlap; filters are there
       }
       pixels.copy(shared.pixels[turn.place]);
       arrive_when_copied(copied);

@@ -80,7 +80,7 @@ __device__ void multiply_pieces(Shared<kFilters>& shared, const LayerNumbers& la
     __syncwarp();
     if (lane == 0) part.arrive_at_all(&shared.summed);
   }
-  if constexpr (kOfMatrices<Pixels>) let_next_launch_begin();
+  let_next_launch_begin();
 }
 
 }  // namespace halo::convolve

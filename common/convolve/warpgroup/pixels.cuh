@@ -101,9 +101,18 @@ struct RunPixels {
   }
 };
 
-// The same where each image has filters of its own, which the launch before this one leaves.
+// The same where an image is a matrix of a transform: it has filters of its own, which the launch before this one leaves, and
+// a tile's pixels are one run.
 struct MatrixPixels : RunPixels {
   using RunPixels::RunPixels;
+
+  __device__ static int column(const LayerNumbers&, const Divisor&, int, int pixel, int) {
+    return pixel;
+  }
+  __device__ void begin_tile(int tile_pixel) {
+    from[0] = (tile_pixel / map * layer.C + row) * map.value + tile_pixel % map + lane * 4;
+    from[1] = -1;
+  }
 };
 
 // A thread's own pixel, and where its window begins.

@@ -30,6 +30,7 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
   variant.multiplies_ghosts = true;
   variant.plans = true;
   variant.adds_bias = true;
+  variant.can_overlap = true;
   // Of a plane too, so that a block has several tiles.
   variant.tiles = [tiles](const ConvLayer&) {
     std::vector<TileSizes> sizes = {{.C = kWarpgroupChannels, .P = 1, .Q = 7},

@@ -58,11 +58,10 @@ __global__ void __launch_bounds__(kWarpgroupThreads, 1) warpgroup_kernel(
                 thread);
   } else {
     give_up_registers<48>();
-    // The sums of the call before have been read.
-    if constexpr (kOfMatrices<Pixels>) wait_for_launches_before();
+    wait_for_launches_before();  // the outputs of the call before have been read
     const auto store = [&](auto at_once) {
       constexpr int kAtOnce = decltype(at_once)::value;
-      if (bias != nullptr || relu) {
+      if (!kOfMatrices<Pixels> && (bias != nullptr || relu)) {
         store_sums<kAtOnce, true>(shared, output, bias, relu, layer, tiles, part, thread);
       } else {
         store_sums<kAtOnce, false>(shared, output, bias, relu, layer, tiles, part, thread);
@@ -101,7 +100,7 @@ int warpgroup(const LayerCall& call, const WarpgroupTile& tile, WarpgroupPixelsB
   const cudaError_t status =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return status;
-  return launch_clusters(dim3(tile.parts), by == WarpgroupPixelsBy::matrices, kernel, dim3(blocks),
+  return launch_clusters(dim3(tile.parts), call.overlaps, kernel, dim3(blocks),
                          dim3(kWarpgroupThreads), bytes, static_cast<cudaStream_t>(call.stream),
                          call.input, call.packed, call.output, call.bias, call.relu, call.layer,
                          tiles);

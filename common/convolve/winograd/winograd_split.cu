@@ -99,6 +99,7 @@ int winograd_split(const LayerCall& call, const ApartDivision& division, const W
     products.packed = call.workspace;
     products.bias = nullptr;
     products.relu = false;
+    products.overlaps = true;
     float* const sums = call.workspace + 1ll * W::kFrequencies * tiles.groups.value * tiles.pieces *
                                              group.filter_floats();
     products.output = sums;

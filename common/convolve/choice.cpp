@@ -111,11 +111,11 @@ const Contenders& library(Products products) {
 }
 
 std::vector<Ranked> ranked(const conv::ConvLayer& layer, const Contenders& among, Epilogue epilogue,
-                           Packing packing) {
+                           Calls calls) {
   const std::string gpu = gpus::present_gpu().name;
   std::vector<Candidate> all =
-      candidates(rule_for(gpu), among.contenders, layer, {gpu, gpus::present_limits()}, packing);
-  if (packing == Packing::every_call) add_packing(layer, among, all);
+      candidates(rule_for(gpu), among.contenders, layer, {gpu, gpus::present_limits()}, calls);
+  if (calls == Calls::packing) add_packing(layer, among, all);
   std::vector<Ranked> those;
   for (const Candidate& one : all) {
     const Conv2dVariant& its =
@@ -141,23 +141,23 @@ std::vector<const Conv2dVariant*> nearest(std::span<const Ranked> ranked, int mo
 }
 
 const Conv2dVariant* chosen(const conv::ConvLayer& layer, const Contenders& among,
-                            Epilogue epilogue, Choice choice, Packing packing) {
+                            Epilogue epilogue, Choice choice, Calls calls) {
   // Asked again and again for the same few layers. Who measures one does so alone.
   static std::mutex mutex;
   static std::map<
-      std::tuple<std::string, const Contenders*, Epilogue, Choice, Packing, int, int, int>,
+      std::tuple<std::string, const Contenders*, Epilogue, Choice, Calls, int, int, int>,
       const Conv2dVariant*>
       known;
   const gpus::GpuLimits limits = gpus::present_limits();
   const std::lock_guard lock(mutex);
   const std::tuple key{
-      conv::label(layer),     &among, epilogue, choice, packing, limits.sms, limits.shared_per_sm,
+      conv::label(layer),     &among, epilogue, choice, calls, limits.sms, limits.shared_per_sm,
       limits.shared_per_block};
   if (const auto at = known.find(key); at != known.end()) return at->second;
-  const std::vector<Ranked> those = ranked(layer, among, epilogue, packing);
+  const std::vector<Ranked> those = ranked(layer, among, epilogue, calls);
   const Conv2dVariant* best = nullptr;
   if (choice == Choice::measured && those.size() > 1 && !those.front().is_measured) {
-    best = fastest_at_first_use(layer, among.products, epilogue, packing, those);
+    best = fastest_at_first_use(layer, among.products, epilogue, calls, those);
   }
   if (best == nullptr && !those.empty()) best = those.front().variant;
   return known.emplace(key, best).first->second;

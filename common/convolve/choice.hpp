@@ -51,7 +51,7 @@ struct Ranked {
 /// rule was fitted to times without, but a bias in the kernel costs next to nothing). Where each call packs, what packing
 /// takes by its bytes is added to times by models. Throws std::runtime_error, in one line, if there is no GPU.
 std::vector<Ranked> ranked(const conv::ConvLayer& layer, const Contenders& among,
-                           Epilogue epilogue = Epilogue::none, Packing packing = Packing::once);
+                           Epilogue epilogue = Epilogue::none, Calls calls = Calls::packed);
 
 /// Of those, the first `most` without tensor cores, then the first `most` on them: what is worth measuring.
 std::vector<const Conv2dVariant*> nearest(std::span<const Ranked> ranked, int most);
@@ -59,6 +59,6 @@ std::vector<const Conv2dVariant*> nearest(std::span<const Ranked> ranked, int mo
 /// The chosen one; null: none takes the layer. `among` is to stay. Throws as `ranked`.
 const Conv2dVariant* chosen(const conv::ConvLayer& layer, const Contenders& among,
                             Epilogue epilogue = Epilogue::none, Choice choice = Choice::rule,
-                            Packing packing = Packing::once);
+                            Calls calls = Calls::packed);
 
 }  // namespace halo::convolve

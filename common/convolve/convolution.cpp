@@ -12,7 +12,8 @@ struct Convolution::Plan {
   conv::ConvLayer layer;
   Prepared<conv::ConvLayer> variant;
   convolve::Epilogue epilogue = convolve::Epilogue::none;
-  convolve::Packing packing = convolve::Packing::once;
+  convolve::Calls calls = convolve::Calls::packed;
+  bool overlaps = false;  // they do, and the kernel can
 
   int launch(const float* input, const float* given, const float* bias, bool relu, float* output,
              float* temporaries, void* stream) const;
@@ -20,17 +21,19 @@ struct Convolution::Plan {
 
 Convolution::Convolution(const conv::ConvLayer& layer, convolve::Products products,
                          convolve::Epilogue epilogue, convolve::Choice choice,
-                         convolve::Packing packing)
-    : Convolution(layer, convolve::library(products), epilogue, choice, packing) {}
+                         convolve::Calls calls)
+    : Convolution(layer, convolve::library(products), epilogue, choice, calls) {}
 
 Convolution::Convolution(const conv::ConvLayer& layer, const convolve::Contenders& among,
                          convolve::Epilogue epilogue, convolve::Choice choice,
-                         convolve::Packing packing) {
-  const Conv2dVariant* const chosen = convolve::chosen(layer, among, epilogue, choice, packing);
+                         convolve::Calls calls) {
+  const Conv2dVariant* const chosen = convolve::chosen(layer, among, epilogue, choice, calls);
   if (chosen == nullptr) {
     throw std::invalid_argument("layer " + conv::label(layer) + ": no kernel takes it");
   }
-  plan_ = std::make_shared<const Plan>(Plan{layer, chosen->prepared(layer), epilogue, packing});
+  plan_ = std::make_shared<const Plan>(
+      Plan{layer, chosen->prepared(layer), epilogue, calls,
+           calls == convolve::Calls::overlapping && chosen->can_overlap});
   if (plan_->variant.set_up) {
     throw std::logic_error(kernel() + " is not a contender: it keeps its filters elsewhere");
   }
@@ -40,7 +43,7 @@ const conv::ConvLayer& Convolution::layer() const { return plan_->layer; }
 const std::string& Convolution::kernel() const { return plan_->variant.name; }
 std::int64_t Convolution::packed_floats() const {
   const std::int64_t packed = plan_->variant.packed_floats;
-  const bool as_they_are = packed == 0 && plan_->packing == convolve::Packing::once;
+  const bool as_they_are = packed == 0 && plan_->calls != convolve::Calls::packing;
   return as_they_are ? plan_->layer.filters_size() : packed;
 }
 std::int64_t Convolution::workspace_floats() const { return plan_->variant.workspace_floats; }
@@ -72,6 +75,7 @@ int Convolution::Plan::launch(const float* input, const float* given, const floa
                          .output = output,
                          .workspace = temporaries,
                          .packed = packs ? given : nullptr,
+                         .overlaps = overlaps,
                          .stream = stream,
                          .bias = bias,
                          .relu = relu});

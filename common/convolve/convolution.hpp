@@ -26,24 +26,26 @@ class Convolution {
   /// Chooses, among kernels that multiply in float throughout, or also among those on tensor cores (Products,
   /// in choice.hpp); with Epilogue::bias_relu among those that add a bias and apply ReLU before they store.
   /// A layer that nobody has measured on such a GPU is measured now, unless Choice::rule says no (first_use.hpp).
-  /// With Packing::every_call the one that is the fastest with its packing.
+  /// With Calls::packing the one that is the fastest with its packing. With Calls::overlapping a launch begins while the one
+  /// before it in the stream ends, and waits for it before it reads the input; what is packed, and the bias, it reads at
+  /// once: the launch before it must not have written them.
   /// Throws std::invalid_argument if no kernel takes the layer, std::runtime_error if there is no GPU; each in one line.
   explicit Convolution(const conv::ConvLayer& layer,
                        convolve::Products products = convolve::Products::fp32,
                        convolve::Epilogue epilogue = convolve::Epilogue::none,
                        convolve::Choice choice = convolve::Choice::measured,
-                       convolve::Packing packing = convolve::Packing::once);
+                       convolve::Calls calls = convolve::Calls::packed);
   /// Among these, which are to stay: the library's and those that a caller adds.
   Convolution(const conv::ConvLayer& layer, const convolve::Contenders& among,
               convolve::Epilogue epilogue = convolve::Epilogue::none,
               convolve::Choice choice = convolve::Choice::measured,
-              convolve::Packing packing = convolve::Packing::once);
+              convolve::Calls calls = convolve::Calls::packed);
 
   const conv::ConvLayer& layer() const;
   /// What was chosen: the name that `halo bench` has for it.
   const std::string& kernel() const;
 
-  /// What `pack` writes. With Packing::every_call it may be 0: the kernel reads the filters as they are, so `launch` is given
+  /// What `pack` writes. With Calls::packing it may be 0: the kernel reads the filters as they are, so `launch` is given
   /// them, and `pack` does nothing. Else at least 1.
   std::int64_t packed_floats() const;
   /// Temporaries of a call; what they hold before it does not matter.

@@ -27,10 +27,10 @@ constexpr int kVersion = 1;
 
 std::optional<std::string> folder_set;
 
-std::string key_of(const ConvLayer& layer, Products products, Epilogue epilogue, Packing packing) {
+std::string key_of(const ConvLayer& layer, Products products, Epilogue epilogue, Calls calls) {
   return conv::label(layer) + (products == Products::fp32 ? "" : " split_tf32") +
          (epilogue == Epilogue::none ? "" : " bias_relu") +
-         (packing == Packing::once ? "" : " packing");
+         (calls == Calls::packed ? "" : std::string(" ") + word_for(calls));
 }
 
 }  // namespace
@@ -54,16 +54,16 @@ std::vector<FirstUses::Entry> FirstUses::read() const {
 }
 
 std::string FirstUses::fastest(const ConvLayer& layer, Products products, Epilogue epilogue,
-                               Packing packing) const {
-  const std::string key = key_of(layer, products, epilogue, packing);
+                               Calls calls) const {
+  const std::string key = key_of(layer, products, epilogue, calls);
   const auto at = std::find_if(entries_.begin(), entries_.end(),
                                [&](const Entry& one) { return one.key == key; });
   return at == entries_.end() ? "" : at->variant;
 }
 
-bool FirstUses::keep(const ConvLayer& layer, Products products, Epilogue epilogue, Packing packing,
+bool FirstUses::keep(const ConvLayer& layer, Products products, Epilogue epilogue, Calls calls,
                      const std::string& variant, double us) {
-  const std::string key = key_of(layer, products, epilogue, packing);
+  const std::string key = key_of(layer, products, epilogue, calls);
   // What another process has added since is kept too; of two that write at the same moment one is lost, and measured again.
   entries_ = read();
   std::erase_if(entries_, [&](const Entry& one) { return one.key == key; });
@@ -116,12 +116,12 @@ std::pair<const Conv2dVariant*, double> fastest_of(std::span<const Ranked> ranke
 }
 
 const Conv2dVariant* fastest_at_first_use(const ConvLayer& layer, Products products,
-                                          Epilogue epilogue, Packing packing,
+                                          Epilogue epilogue, Calls calls,
                                           std::span<const Ranked> ranked) {
   static std::map<std::string, FirstUses> by_gpu;
   const std::string gpu = gpus::present_gpu().name;
   FirstUses& uses = by_gpu.try_emplace(gpu, first_uses_file(gpu)).first->second;
-  const std::string known = uses.fastest(layer, products, epilogue, packing);
+  const std::string known = uses.fastest(layer, products, epilogue, calls);
   for (const Ranked& one : ranked) {
     if (one.variant->name == known) return one.variant;
   }
@@ -134,14 +134,14 @@ const Conv2dVariant* fastest_at_first_use(const ConvLayer& layer, Products produ
       fastest_of(ranked, [&](const Conv2dVariant& one, double best) -> std::optional<double> {
         if (has_failed) return {};
         try {
-          return measuring.time(one, layer, best, packing == Packing::every_call);
+          return measuring.time(one, layer, best, calls);
         } catch (const std::runtime_error&) {
           has_failed = true;
           return {};
         }
       });
   if (has_failed) return nullptr;
-  if (fastest != nullptr) uses.keep(layer, products, epilogue, packing, fastest->name, us);
+  if (fastest != nullptr) uses.keep(layer, products, epilogue, calls, fastest->name, us);
   return fastest;
 }
 

@@ -23,9 +23,9 @@ class FirstUses {
 
   /// The contender's name; empty: nobody has measured this.
   std::string fastest(const conv::ConvLayer& layer, Products products, Epilogue epilogue,
-                      Packing packing) const;
+                      Calls calls) const;
   /// Keeps it, with what others have written meanwhile. False: the file cannot be written.
-  bool keep(const conv::ConvLayer& layer, Products products, Epilogue epilogue, Packing packing,
+  bool keep(const conv::ConvLayer& layer, Products products, Epilogue epilogue, Calls calls,
             const std::string& variant, double us);
 
  private:
@@ -54,7 +54,7 @@ std::pair<const Conv2dVariant*, double> fastest_of(std::span<const Ranked> ranke
 
 /// The fastest on the present GPU, from its file or by measuring now; null where nothing can be measured (the simulator).
 const Conv2dVariant* fastest_at_first_use(const conv::ConvLayer& layer, Products products,
-                                          Epilogue epilogue, Packing packing,
+                                          Epilogue epilogue, Calls calls,
                                           std::span<const Ranked> ranked);
 
 }  // namespace halo::convolve

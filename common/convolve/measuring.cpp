@@ -27,7 +27,7 @@ Measuring::Measuring(Backend& backend) : backend_(backend), values_(std::size_t{
 }
 
 std::optional<double> Measuring::time(const Conv2dVariant& measured, const ConvLayer& layer,
-                                      double best, bool with_packing) {
+                                      double best, Calls calls) {
   const auto variant = measured.prepared(layer);
   const std::int64_t packed = variant.packed_floats, workspace = variant.workspace_floats;
   const std::int64_t all =
@@ -36,23 +36,25 @@ std::optional<double> Measuring::time(const Conv2dVariant& measured, const ConvL
   Conv2dCall call{layer, at_least(input_, layer.input_size()),
                   at_least(filters_, layer.filters_size()), at_least(output_, layer.output_size()),
                   at_least(workspace_, workspace)};
+  call.overlaps = calls == Calls::overlapping && measured.can_overlap;
   if (packed > 0) {
     float* const to = at_least(packed_, packed);
     require([&] { return variant.pack(call.filters, to); });
     call.packed = to;
   }
   const auto launch = [&](int) {
-    const int error = with_packing && packed > 0 ? variant.pack(call.filters, packed_->data()) : 0;
+    const bool packs = calls == Calls::packing && packed > 0;
+    const int error = packs ? variant.pack(call.filters, packed_->data()) : 0;
     return error != 0 ? error : variant.launch(call);
   };
   require([&] { return launch(0); });
   const double once = backend_.batch(launch, 1)->run() * 1e3;
   if (once > kHopeless * best + kLaunchUs) return once;
-  const int calls = std::clamp(static_cast<int>(kRoundUs / std::max(once, 1.0)), 1, 200);
-  const std::unique_ptr<Batch> batch = backend_.batch(launch, calls);
+  const int many = std::clamp(static_cast<int>(kRoundUs / std::max(once, 1.0)), 1, 200);
+  const std::unique_ptr<Batch> batch = backend_.batch(launch, many);
   batch->run();
   std::vector<double> rounds;
-  for (int i = 0; i < kRounds; ++i) rounds.push_back(batch->run() * 1e3 / calls);
+  for (int i = 0; i < kRounds; ++i) rounds.push_back(batch->run() * 1e3 / many);
   std::nth_element(rounds.begin(), rounds.begin() + kRounds / 2, rounds.end());
   return rounds[kRounds / 2];
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/convolve/rule.hpp"
 #include "common/harness/backend/backend.hpp"
 #include "common/harness/families/conv2d.hpp"
 
@@ -18,10 +19,10 @@ class Measuring {
   explicit Measuring(Backend& backend);
 
   /// Microseconds of a call, the median of kRounds; nothing if memory does not hold the layer. Four times `best`, the best
-  /// so far on this layer, is hopeless: then one call says enough. `with_packing`: each call packs its filters, too. Throws
+  /// so far on this layer, is hopeless: then one call says enough. Throws
   /// std::runtime_error, in one line, if a call fails.
   std::optional<double> time(const Conv2dVariant& variant, const conv::ConvLayer& layer,
-                             double best, bool with_packing = false);
+                             double best, Calls calls = Calls::packed);
   /// After such a failure, in a program of ours: the device is reset.
   void start_again();
 

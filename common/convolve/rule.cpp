@@ -105,10 +105,15 @@ ConvolutionRule rule_of(const data::RuleTable& table) {
   };
   layers(table.layers, rule.layers);
   layers(table.packing, rule.packing);
+  layers(table.overlapping, rule.overlapping);
   return rule;
 }
 
 }  // namespace
+
+const char* word_for(Calls calls) {
+  return calls == Calls::packed ? "" : calls == Calls::packing ? "packing" : "overlapping";
+}
 
 const std::vector<ConvolutionRule>& known_rules() {
   static const std::vector<ConvolutionRule> all = [] {
@@ -136,11 +141,14 @@ bool counts_on(const ConvolutionRule& rule, const std::string& gpu_name) {
 
 std::vector<Candidate> candidates(const ConvolutionRule& rule,
                                   std::span<const Contender> contenders, const ConvLayer& layer,
-                                  const ChoiceOn& on, Packing packing) {
+                                  const ChoiceOn& on, Calls calls) {
   const BestOfLayer* best = nullptr;
   if (counts_on(rule, on.gpu)) {
     const std::string label = conv::label(layer);
-    if (packing == Packing::every_call) best = best_of(rule.packing, label, contenders);
+    if (calls != Calls::packed) {
+      const auto& others = calls == Calls::packing ? rule.packing : rule.overlapping;
+      best = best_of(others, label, contenders);
+    }
     if (best == nullptr) best = best_of(rule.layers, label, contenders);
   }
   std::vector<Candidate> all;

@@ -74,8 +74,9 @@ struct ConvolutionRule {
   LeftOut left_out;
   std::vector<CostModel> models;
   std::vector<BestOfLayer> layers;
-  // Of these layers, those on which another is the fastest where each call packs its filters; with the packing.
-  std::vector<BestOfLayer> packing;
+  // Of these layers, those on which another is the fastest where each call packs its filters, with the packing; and where
+  // calls overlap.
+  std::vector<BestOfLayer> packing, overlapping;
 };
 
 /// The rules that this program was built with.
@@ -92,11 +93,14 @@ struct ChoiceOn {
   gpus::GpuLimits limits;
 };
 
-/// How often filters are packed.
-enum class Packing {
-  once,        // for any number of calls: its time does not count
-  every_call,  // they change before each: the kernel that is the fastest with its packing
+/// How a layer is called.
+enum class Calls {
+  packed,       // filters are packed once for any number of calls: its time does not count
+  packing,      // they change before each call: the kernel that is the fastest with its packing
+  overlapping,  // packed, and a call may begin while the launch before it ends (Conv2dCall::overlaps)
 };
+/// "", "packing" or "overlapping".
+const char* word_for(Calls calls);
 
 /// One contender and a layer.
 struct Candidate {
@@ -111,7 +115,7 @@ struct Candidate {
 std::vector<Candidate> candidates(const ConvolutionRule& rule,
                                   std::span<const Contender> contenders,
                                   const conv::ConvLayer& layer, const ChoiceOn& on,
-                                  Packing packing = Packing::once);
+                                  Calls calls = Calls::packed);
 /// The chosen one; null: none takes the layer.
 const Contender* choose(const ConvolutionRule& rule, std::span<const Contender> contenders,
                         const conv::ConvLayer& layer, const ChoiceOn& on);

@@ -32,7 +32,7 @@ struct RuleTable {
   std::string_view left_out_worst_layer;
   std::span<const std::string_view> added;
   std::span<const RuleModel> models;
-  std::span<const RuleLayer> layers, packing;
+  std::span<const RuleLayer> layers, packing, overlapping;
 };
 
 /// One for each file of common/data/rules, in the order of the build description.

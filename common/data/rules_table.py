@@ -30,7 +30,7 @@ def table(number, rule):
               + "".join(f"constexpr RuleLayer k_{name}{number}[] = {{\n"
                         # An array has an element at least.
                         f"{rows(rule[name] or [['', '', 0.0]], lambda one: f'{text(one[0])}, {text(one[1])}, {one[2]!r}')}}};\n"
-                        for name in ("layers", "packing")))
+                        for name in ("layers", "packing", "overlapping")))
     for name in ("also_for", "added"):
         words = ", ".join(text(one) for one in rule[name]) or '""'
         arrays += f"constexpr std::string_view k_{name}{number}[] = {{{words}}};\n"
@@ -38,7 +38,8 @@ def table(number, rule):
             f"{rule['multiprocessors']}, {text(rule['date'])},\n     {text(rule['command'])},\n"
             f"     {left_out['layers']}, {left_out['mean']!r}, {left_out['worst']!r}, {text(left_out['worst_layer'])},\n"
             f"     std::span(k_added{number}).first({len(rule['added'])}), kModels{number}, "
-            f"k_layers{number},\n     std::span(k_packing{number}).first({len(rule['packing'])})}},\n")
+            f"k_layers{number},\n     std::span(k_packing{number}).first({len(rule['packing'])}), "
+            f"std::span(k_overlapping{number}).first({len(rule['overlapping'])})}},\n")
     return arrays, what
 
 

@@ -8,9 +8,10 @@ namespace {
 
 using conv::ConvLayer;
 
-std::string name_of(Products products, Choice choice, Packing packing) {
+std::string name_of(Products products, Choice choice, Calls calls) {
   return std::string(products == Products::fp32 ? "convolve" : "convolve_split") +
-         (packing == Packing::once ? "" : "_packing") + (choice == Choice::rule ? "" : "_measured");
+         (calls == Calls::packed ? "" : std::string("_") + word_for(calls)) +
+         (choice == Choice::rule ? "" : "_measured");
 }
 
 std::string plan(const ConvLayer& layer, const std::string& key) {
@@ -21,19 +22,20 @@ std::string plan(const ConvLayer& layer, const std::string& key) {
 
 }  // namespace
 
-Conv2dVariant variant(Products products, Epilogue epilogue, Choice choice_by, Packing packing) {
+Conv2dVariant variant(Products products, Epilogue epilogue, Choice choice_by, Calls calls) {
   const Contenders& among = with_papers(products);
-  const auto chosen_for = [&among, epilogue, choice_by, packing](const ConvLayer& layer) {
-    const Conv2dVariant* const one = chosen(layer, among, epilogue, choice_by, packing);
-    return one != nullptr ? one : chosen(layer, among, Epilogue::none, choice_by, packing);
+  const auto chosen_for = [&among, epilogue, choice_by, calls](const ConvLayer& layer) {
+    const Conv2dVariant* const one = chosen(layer, among, epilogue, choice_by, calls);
+    return one != nullptr ? one : chosen(layer, among, Epilogue::none, choice_by, calls);
   };
   Conv2dVariant variant;
-  variant.name = name_of(products, choice_by, packing);
+  variant.name = name_of(products, choice_by, calls);
   variant.source = "stages/convolve/convolve.cpp";
   variant.description =
       "the fastest of our kernels for the layer, by a rule fitted to measured times";
   if (products == Products::split_tf32) variant.description += "; those on tensor cores too";
-  if (packing == Packing::every_call) variant.description += "; with its packing";
+  if (calls == Calls::packing) variant.description += "; with its packing";
+  if (calls == Calls::overlapping) variant.description += "; of calls that overlap";
   if (choice_by == Choice::measured) variant.description += "; else measured at first use";
   variant.plans = true;
   variant.takes_groups = true;

@@ -10,7 +10,7 @@ namespace halo::convolve {
 /// With an epilogue: among those that have it, if any of them takes the layer. Where each call packs its name ends with
 /// `_packing`, with Choice::measured with `_measured`.
 Conv2dVariant variant(Products products = Products::fp32, Epilogue epilogue = Epilogue::none,
-                      Choice choice = Choice::rule, Packing packing = Packing::once);
+                      Choice choice = Choice::rule, Calls calls = Calls::packed);
 /// The second only if there are such kernels. With --plan, which says why; with --search also `convolve_measured`.
 Conv2dStage stage();
 

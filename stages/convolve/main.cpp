@@ -1,5 +1,6 @@
 // The dispatcher's program: as a stage's, and `measure`.
 #include <string>
+#include <utility>
 
 #include "common/harness/core/program.hpp"
 #include "common/peers/conv2d.hpp"
@@ -13,8 +14,10 @@ int main(int argc, char** argv) {
   }
   halo::Conv2dStage stage = halo::convolve::stage();
   using namespace halo::convolve;
-  stage.variants.push_back(
-      variant(Products::fp32, Epilogue::none, Choice::rule, Packing::every_call));
+  for (const auto [products, calls] : {std::pair(Products::fp32, Calls::packing),
+                                       std::pair(Products::split_tf32, Calls::overlapping)}) {
+    stage.variants.push_back(variant(products, Epilogue::none, Choice::rule, calls));
+  }
   // Beside their own stages they are there already.
   const auto& contenders = with_papers(Products::split_tf32).variants;
   stage.searched.insert(stage.searched.end(), contenders.begin(), contenders.end());

@@ -38,6 +38,10 @@ struct Options {
   std::string nearest_text;
   int nearest = 0;
   bool packing = false;
+  bool overlapping = false;
+  Calls calls() const {
+    return packing ? Calls::packing : overlapping ? Calls::overlapping : Calls::packed;
+  }
 };
 
 const Contenders& all_contenders() { return with_papers(Products::split_tf32); }
@@ -109,8 +113,8 @@ std::vector<std::size_t> asked_of(const Options& options, const ConvLayer& layer
     }
     return asked;
   }
-  const Packing packing = options.packing ? Packing::every_call : Packing::once;
-  const std::vector<Ranked> those = ranked(layer, all_contenders(), Epilogue::none, packing);
+  const std::vector<Ranked> those =
+      ranked(layer, all_contenders(), Epilogue::none, options.calls());
   for (const Conv2dVariant* const one : nearest(those, options.nearest)) {
     asked.push_back(static_cast<std::size_t>(one - all_contenders().variants.data()));
   }
@@ -131,7 +135,7 @@ Results measured(const Options& options, const std::vector<ConvLayer>& layers, B
       const Conv2dVariant& variant = all_contenders().variants[at];
       std::optional<double> us;
       try {
-        us = measuring.time(variant, layer, best, options.packing);
+        us = measuring.time(variant, layer, best, options.calls());
       } catch (const std::runtime_error& error) {
         std::fprintf(stderr, "%s on %s: %s\n", variant.name.c_str(), conv::label(layer).c_str(),
                      error.what());
@@ -227,6 +231,8 @@ int measure(int argc, const char* const* argv) {
               "cores)");
   line.flag("--packing", options.packing,
             "with --nearest: each call packs its filters, too (refit.py --packing)");
+  line.flag("--overlapping", options.overlapping,
+            "calls begin while those before them end (refit.py --overlapping)");
   line.option("--set", "SET[,SET]", options.sets,
               "the layers to measure: " + bench_set_names("conv2d"));
   line.option("--layer", "LABEL[,LABEL]", options.layer,
@@ -246,6 +252,9 @@ int measure(int argc, const char* const* argv) {
   }
   if (options.packing && options.nearest == 0) {
     throw UsageError("--packing goes with --nearest N");
+  }
+  if (options.packing && options.overlapping) {
+    throw UsageError("--packing or --overlapping: calls that pack do not overlap");
   }
   if (options.out.empty()) throw UsageError("--out FILE is missing: where the samples are written");
 

@@ -159,7 +159,7 @@ def fit(data):
                        "layers": len(samples), "error": errors[len(errors) // 2]})
     return {"gpu": data["gpu"], "also_for": [], "multiprocessors": data["multiprocessors"], "date": data["date"],
             "command": data["command"], "left_out": all_.judge_left_out(coefficients),
-            "added": [], "models": models, "layers": fastest(all_), "packing": []}
+            "added": [], "models": models, "layers": fastest(all_), "packing": [], "overlapping": []}
 
 
 def best_of(rule, layer, contenders):
@@ -221,11 +221,11 @@ def refine(rule, data):
         offer(rule, layer, contender, us, all_.tensor_cores)
 
 
-def pack(rule, data):
-    """From times with the packing of each call: of measured layers those on which others are the fastest then."""
+def note_others(rule, calls, data):
+    """From times of calls that pack, or that overlap: of measured layers those on which others are the fastest then."""
     all_ = Measurements(data)
     times = {(name, one["layer"]): one["us"] for name, samples in all_.samples.items() for one in samples}
-    rule["packing"] = [one for one in rule["packing"] if one[0] not in all_.single]
+    rule[calls] = [one for one in rule[calls] if one[0] not in all_.single]
     now = fastest(all_)
     for layer in all_.layers:
         known = [one[1] for one in rule["layers"] if one[0] == layer]
@@ -235,7 +235,7 @@ def pack(rule, data):
             same = all_.tensor_cores.get(name) == all_.tensor_cores[by[1]]
             return same and times.get((name, layer), float("inf")) > SLOWER * by[2]
         if known and (len(its) != len(known) or any(is_beaten(name, one) for name in known for one in its)):
-            rule["packing"] += its
+            rule[calls] += its
 
 
 def to_text(rule):
@@ -252,12 +252,12 @@ def to_text(rule):
     left_out = {**rule["left_out"], "mean": six(rule["left_out"]["mean"]), "worst": six(rule["left_out"]["worst"])}
     models = [{**model, "microseconds": {term: six(us) for term, us in model["microseconds"].items() if us > 0},
                "error": six(model["error"])} for model in rule["models"]]
-    layers, packing = ([[layer, variant, six(us)] for layer, variant, us in rule[key]] for key in ("layers", "packing"))
+    times = [f'"{key}": ' + listed([[layer, variant, six(us)] for layer, variant, us in rule[key]])
+             for key in ("layers", "packing", "overlapping")]
     head = {key: rule[key] for key in ("gpu", "also_for", "multiprocessors", "date", "command")}
     lines = [f'"{key}": {line(value)}' for key, value in [*head.items(), ("left_out", left_out),
                                                                 ("added", rule["added"])]]
-    return "{\n" + ",\n".join([*lines, f'"models": {listed(models)}', f'"layers": {listed(layers)}',
-                                      f'"packing": {listed(packing)}']) + "\n}\n"
+    return "{\n" + ",\n".join([*lines, f'"models": {listed(models)}', *times]) + "\n}\n"
 
 
 def known_rule(gpu, folder=RULES):
@@ -291,17 +291,19 @@ def main(arguments=None):
                      help="keep the fastest of each of these layers in the rule that there is; its models stay")
     how.add_argument("--packing", action="store_true",
                      help="the times are with packing: note who is the fastest then, where it is another")
+    how.add_argument("--overlapping", action="store_true", help="the same of calls that overlap")
     options = parser.parse_args(arguments)
     try:
         data = json.loads(pathlib.Path(options.samples).read_text(encoding="utf-8"))
-        if options.add is None and not options.refine and not options.packing:
+        calls = "packing" if options.packing else "overlapping" if options.overlapping else None
+        if options.add is None and not options.refine and calls is None:
             rule = fit(data)
         else:
             rule = known_rule(data["gpu"])
             if options.refine:
                 refine(rule, data)
-            elif options.packing:
-                pack(rule, data)
+            elif calls is not None:
+                note_others(rule, calls, data)
             else:
                 add(rule, data, options.add.split(","))
             rule["command"] += "; " + data["command"]

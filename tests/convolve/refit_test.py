@@ -158,18 +158,20 @@ class Later(unittest.TestCase):
             refit.refine(self.rule, data_of([sample("new", "small", 5)]))
 
 
-    def test_where_each_call_packs_others_are_noted_if_they_are_faster_by_more_than_chance(self):
-        refit.pack(self.rule, data_of([sample("won", "small", 6), sample("won", "large", 4), sample("lost", "small", 4.05),
-                                       sample("lost", "large", 4), sample("new", "small", 2), sample("new", "large", 1)]))
-        self.assertEqual(self.rule["packing"], [["won", "large", 4]])
-        self.assertEqual(sorted(self.rule["layers"]), [["lost", "small", 3], ["won", "small", 3]])
-        # Measured again: the fastest is so with packing, too.
-        refit.pack(self.rule, data_of([sample("won", "small", 5), sample("won", "large", 5.2)]))
-        self.assertEqual(self.rule["packing"], [])
-        # One on tensor cores stands beside the others, as without packing.
-        refit.pack(self.rule, data_of([sample("won", "small", 5), sample("won", "large", 5.2), sample("won", "tensor", 3)],
-                                      {"tensor"}))
-        self.assertEqual(self.rule["packing"], [["won", "small", 5], ["won", "tensor", 3]])
+    def test_where_calls_pack_or_overlap_others_are_noted_if_they_are_faster_by_more_than_chance(self):
+        for calls in ("packing", "overlapping"):
+            refit.note_others(self.rule, calls, data_of([
+                sample("won", "small", 6), sample("won", "large", 4), sample("lost", "small", 4.05),
+                sample("lost", "large", 4), sample("new", "small", 2), sample("new", "large", 1)]))
+            self.assertEqual(self.rule[calls], [["won", "large", 4]])
+            self.assertEqual(sorted(self.rule["layers"]), [["lost", "small", 3], ["won", "small", 3]])
+            # Measured again: the fastest is so now, too.
+            refit.note_others(self.rule, calls, data_of([sample("won", "small", 5), sample("won", "large", 5.2)]))
+            self.assertEqual(self.rule[calls], [])
+            # One on tensor cores stands beside the others.
+            refit.note_others(self.rule, calls, data_of([
+                sample("won", "small", 5), sample("won", "large", 5.2), sample("won", "tensor", 3)], {"tensor"}))
+            self.assertEqual(self.rule[calls], [["won", "small", 5], ["won", "tensor", 3]])
 
 
 class Files(unittest.TestCase):

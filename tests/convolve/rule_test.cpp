@@ -95,26 +95,31 @@ TEST_CASE("a measured layer gets its fastest on that GPU, and models decide on a
   CHECK(choose(rule, contenders, layer, kOn)->variant == by_model);
 }
 
-TEST_CASE("where each call packs another contender may be the fastest of a measured layer") {
+TEST_CASE(
+    "where calls pack, or overlap, another contender may be the fastest of a measured layer") {
   const std::vector<Contender> contenders = made_up();
   const ConvLayer layer = conv::parse_label("56-1-3-64-64"),
                   other = conv::parse_label("28-1-3-64-64");
   ConvolutionRule rule = rule_of(contenders);
-  const auto first = [&](const ConvLayer& of, const std::string& gpu, Packing packing) {
-    return candidates(rule, contenders, of, {gpu, kOn.limits}, packing).front();
+  const auto first = [&](const ConvLayer& of, const std::string& gpu, Calls calls) {
+    return candidates(rule, contenders, of, {gpu, kOn.limits}, calls).front();
   };
-  const std::string once = first(layer, kOn.gpu, Packing::once).contender->variant;
-  const std::string packing = once == "small" ? "large" : "small";
-  CHECK(first(layer, kOn.gpu, Packing::every_call).contender->variant == once);
-  rule.packing = {{"56-1-3-64-64", packing, 900}};
-  CHECK(first(layer, kOn.gpu, Packing::once).contender->variant == once);
-  const Candidate now = first(layer, kOn.gpu, Packing::every_call);
-  CHECK(now.contender->variant == packing);
-  CHECK(now.measured);
-  CHECK(now.us == 900);
-  CHECK(first(other, kOn.gpu, Packing::every_call).contender ==
-        first(other, kOn.gpu, Packing::once).contender);
-  CHECK(!first(layer, "another GPU", Packing::every_call).measured);
+  const std::string once = first(layer, kOn.gpu, Calls::packed).contender->variant;
+  const std::string another = once == "small" ? "large" : "small";
+  for (const auto& [calls, noted] : {std::pair(Calls::packing, &rule.packing),
+                                     std::pair(Calls::overlapping, &rule.overlapping)}) {
+    INFO(word_for(calls));
+    CHECK(first(layer, kOn.gpu, calls).contender->variant == once);
+    *noted = {{"56-1-3-64-64", another, 900}};
+    const Candidate now = first(layer, kOn.gpu, calls);
+    CHECK(now.contender->variant == another);
+    CHECK(now.measured);
+    CHECK(now.us == 900);
+    CHECK(first(other, kOn.gpu, calls).contender == first(other, kOn.gpu, Calls::packed).contender);
+    CHECK(!first(layer, "another GPU", calls).measured);
+    CHECK(first(layer, kOn.gpu, Calls::packed).contender->variant == once);
+    noted->clear();
+  }
 }
 
 TEST_CASE("contenders that the rule does not know come last, and none is chosen where all refuse") {

@@ -200,45 +200,60 @@ TEST_CASE("convolve: the row says what it runs as, and the plan why") {
 
 TEST_CASE("convolve: where each call packs, its time counts") {
   test::usable_backend();
-  using convolve::Choice, convolve::Epilogue, convolve::Packing, convolve::Products;
+  using convolve::Choice, convolve::Epilogue, convolve::Calls, convolve::Products;
   const std::string gpu = gpus::present_gpu().name;
   if (!convolve::counts_on(convolve::rule_for(gpu), gpu)) test::skip("no rule is of a " + gpu);
   const convolve::Contenders& all = all_of(Products::fp32);
-  const auto name_of = [&](const char* label, Packing packing) {
-    return convolve::chosen(conv::parse_label(label), all, Epilogue::none, Choice::rule, packing)
+  const auto name_of = [&](const char* label, Calls calls) {
+    return convolve::chosen(conv::parse_label(label), all, Epilogue::none, Choice::rule, calls)
         ->name;
   };
   // Half as long as the kernel.
-  CHECK_THAT(name_of("27-1-1-192-48", Packing::once), test::contains("gemm_32"));
-  CHECK(name_of("27-1-1-192-48", Packing::every_call) == "unpacked_gemm");
+  CHECK_THAT(name_of("27-1-1-192-48", Calls::packed), test::contains("gemm_32"));
+  CHECK(name_of("27-1-1-192-48", Calls::packing) == "unpacked_gemm");
   // Where it is next to nothing the fastest stays.
-  CHECK(name_of("224-256-3-64-64", Packing::every_call) ==
-        name_of("224-256-3-64-64", Packing::once));
+  CHECK(name_of("224-256-3-64-64", Calls::packing) == name_of("224-256-3-64-64", Calls::packed));
   // Of a layer that nobody has measured, by its bytes.
-  CHECK_THAT(name_of("26-1-1-180-44", Packing::once), test::contains("gemm_32"));
-  CHECK(name_of("26-1-1-180-44", Packing::every_call) == "unpacked_gemm");
+  CHECK_THAT(name_of("26-1-1-180-44", Calls::packed), test::contains("gemm_32"));
+  CHECK(name_of("26-1-1-180-44", Calls::packing) == "unpacked_gemm");
+}
+
+// Whether the first kernel of a call may begin before the launch before it has ended.
+bool begins_early(cudaStream_t stream, const std::function<int()>& launch) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphNode_t first = nullptr;
+  std::size_t one = 1;
+  cudaLaunchAttributeValue value = {};
+  REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+  CHECK(launch() == cudaSuccess);
+  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+  REQUIRE(cudaGraphGetRootNodes(graph, &first, &one) == cudaSuccess);
+  REQUIRE(cudaGraphKernelNodeGetAttribute(first, cudaLaunchAttributeProgrammaticStreamSerialization,
+                                          &value) == cudaSuccess);
+  CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+  return value.programmaticStreamSerializationAllowed != 0;
 }
 
 TEST_CASE("Convolution: packs once, launches on any stream, and gives the reference's outputs") {
   const auto backend = test::usable_backend();
   cudaStream_t stream = nullptr;
   REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
-  using convolve::Choice, convolve::Epilogue, convolve::Packing, convolve::Products;
-  std::vector<std::pair<ConvLayer, Packing>> cases;
+  using convolve::Choice, convolve::Epilogue, convolve::Calls, convolve::Products;
+  std::vector<std::pair<ConvLayer, Calls>> cases;
   for (const ConvLayer& layer : kLayers) {
-    for (const Packing packing : {Packing::once, Packing::every_call}) {
-      cases.emplace_back(layer, packing);
+    for (const Calls calls : {Calls::packed, Calls::packing, Calls::overlapping}) {
+      cases.emplace_back(layer, calls);
     }
   }
-  for (const auto& [layer, packing] : cases) {
+  for (const auto& [layer, calls] : cases) {
     INFO(conv::label(layer));
-    const Convolution convolution(layer, Products::fp32, Epilogue::none, Choice::rule, packing);
+    const Convolution convolution(layer, Products::fp32, Epilogue::none, Choice::rule, calls);
     const auto its =
-        convolve::variant(Products::fp32, Epilogue::none, Choice::rule, packing).prepared(layer);
+        convolve::variant(Products::fp32, Epilogue::none, Choice::rule, calls).prepared(layer);
     CHECK(convolution.layer() == layer);
     CHECK(convolution.kernel() == its.runs_as());
     const bool packs = convolution.packed_floats() > 0;
-    CHECK((packs || packing == Packing::every_call));
+    CHECK((packs || calls == Calls::packing));
     const auto size = [](std::int64_t floats) { return static_cast<std::size_t>(floats); };
     Array input(*backend, size(layer.input_size())), filters(*backend, size(layer.filters_size()));
     Array output(*backend, size(layer.output_size()));
@@ -276,6 +291,13 @@ TEST_CASE("Convolution: packs once, launches on any stream, and gives the refere
     }
     CHECK(packed.stray_write("packed") == "");
     CHECK(workspace.stray_write("workspace") == "");
+    if (backend->observes()) {  // a GPU's graph has edges of its own for it
+      INFO(convolve::word_for(calls));
+      CHECK(begins_early(stream, [&] {
+              return convolution.launch(input.data(), given, output.data(), workspace.data(),
+                                        stream);
+            }) == (calls == Calls::overlapping));
+    }
   }
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
 }
@@ -397,36 +419,36 @@ TEST_CASE("first use: the fastest of the contenders that are expected to be fast
 TEST_CASE("first use: a file keeps what was measured, and one that is none is as an empty one") {
   const test::Folder folder;
   const std::string file = folder / "cache/halo/a_gpu.json";
-  using convolve::Epilogue, convolve::FirstUses, convolve::Packing, convolve::Products;
+  using convolve::Epilogue, convolve::FirstUses, convolve::Calls, convolve::Products;
   const ConvLayer one = conv::parse_label("14-1-3-24-16"), two = conv::parse_label("7-1-1-64-32");
   FirstUses uses(file);
-  CHECK(uses.fastest(one, Products::fp32, Epilogue::none, Packing::once) == "");
-  CHECK(uses.keep(one, Products::fp32, Epilogue::none, Packing::once, "slow", 3));
-  CHECK(uses.keep(one, Products::split_tf32, Epilogue::none, Packing::once, "split", 2));
+  CHECK(uses.fastest(one, Products::fp32, Epilogue::none, Calls::packed) == "");
+  CHECK(uses.keep(one, Products::fp32, Epilogue::none, Calls::packed, "slow", 3));
+  CHECK(uses.keep(one, Products::split_tf32, Epilogue::none, Calls::packed, "split", 2));
   // Another process, which has read before this one writes.
   FirstUses other(file);
-  CHECK(uses.keep(one, Products::fp32, Epilogue::none, Packing::once, "quick", 1.5));
-  CHECK(other.keep(two, Products::fp32, Epilogue::bias_relu, Packing::once, "with_bias", 4));
+  CHECK(uses.keep(one, Products::fp32, Epilogue::none, Calls::packed, "quick", 1.5));
+  CHECK(other.keep(two, Products::fp32, Epilogue::bias_relu, Calls::packed, "with_bias", 4));
   for (const FirstUses& its : {FirstUses(file), other}) {
-    CHECK(its.fastest(one, Products::fp32, Epilogue::none, Packing::once) == "quick");
-    CHECK(its.fastest(one, Products::split_tf32, Epilogue::none, Packing::once) == "split");
-    CHECK(its.fastest(two, Products::fp32, Epilogue::bias_relu, Packing::once) == "with_bias");
-    CHECK(its.fastest(two, Products::fp32, Epilogue::none, Packing::once) == "");
+    CHECK(its.fastest(one, Products::fp32, Epilogue::none, Calls::packed) == "quick");
+    CHECK(its.fastest(one, Products::split_tf32, Epilogue::none, Calls::packed) == "split");
+    CHECK(its.fastest(two, Products::fp32, Epilogue::bias_relu, Calls::packed) == "with_bias");
+    CHECK(its.fastest(two, Products::fp32, Epilogue::none, Calls::packed) == "");
   }
   for (const char* text : {"", "{", "[1]", R"({"version": 0, "layers": []})",
                            R"({"version": 1, "layers": [{"layer": "14-1-3-24-16"}]})"}) {
     INFO(text);
     folder.write("broken.json", text);
     FirstUses broken(folder / "broken.json");
-    CHECK(broken.fastest(one, Products::fp32, Epilogue::none, Packing::once) == "");
-    CHECK(broken.keep(one, Products::fp32, Epilogue::none, Packing::once, "quick", 1));
+    CHECK(broken.fastest(one, Products::fp32, Epilogue::none, Calls::packed) == "");
+    CHECK(broken.keep(one, Products::fp32, Epilogue::none, Calls::packed, "quick", 1));
     CHECK(FirstUses(folder / "broken.json")
-              .fastest(one, Products::fp32, Epilogue::none, Packing::once) == "quick");
+              .fastest(one, Products::fp32, Epilogue::none, Calls::packed) == "quick");
   }
   folder.write("a_file", "");
   CHECK(!FirstUses(folder / "a_file/below.json")
-             .keep(one, Products::fp32, Epilogue::none, Packing::once, "x", 1));
-  CHECK(!FirstUses("").keep(one, Products::fp32, Epilogue::none, Packing::once, "x", 1));
+             .keep(one, Products::fp32, Epilogue::none, Calls::packed, "x", 1));
+  CHECK(!FirstUses("").keep(one, Products::fp32, Epilogue::none, Calls::packed, "x", 1));
 }
 
 TEST_CASE(
@@ -437,11 +459,11 @@ TEST_CASE(
   const std::string file = convolve::first_uses_file(gpus::present_gpu().name);
   CHECK(file.starts_with(folder.path() + "/halo/convolve_"));
   const ConvLayer layer = conv::parse_label("23x19-3-3-40-24");
-  using convolve::Choice, convolve::Epilogue, convolve::Packing, convolve::Products;
+  using convolve::Choice, convolve::Epilogue, convolve::Calls, convolve::Products;
   const Convolution measured(layer);
   CHECK(std::filesystem::exists(file) == backend->times());
   if (backend->times()) {
-    CHECK(convolve::FirstUses(file).fastest(layer, Products::fp32, Epilogue::none, Packing::once) ==
+    CHECK(convolve::FirstUses(file).fastest(layer, Products::fp32, Epilogue::none, Calls::packed) ==
           measured.kernel());
   } else {
     CHECK(measured.kernel() == convolve::chosen(layer, convolve::library(Products::fp32))->name);

@@ -65,6 +65,11 @@ typedef struct halo_convolve_layer {
   int measure;
   /* The filters change before every run, as in training: the kernel is chosen that is the fastest with its packing. */
   int filters_change;
+  /* A run may begin while the launch before it in the stream ends (programmatic dependent launch; GPUs before compute
+   * capability 9.0 don't), and waits for it before it reads the input. What is packed and the bias are read at once: the
+   * launch before must not have written them. Not with filters_change. */
+  int overlap;
+  int reserved; /* 0 */
 } halo_convolve_layer;
 
 typedef struct halo_convolve_plan halo_convolve_plan;

@@ -15,13 +15,13 @@ namespace {
 
 using namespace halo;
 using namespace halo::library;
+using convolve::Calls;
 using convolve::Choice;
 using convolve::Epilogue;
-using convolve::Packing;
 using convolve::Products;
 
 // No bytes between or behind the fields: what is there by chance would be a field of a newer version.
-static_assert(sizeof(halo_convolve_layer) == sizeof(std::size_t) + 18 * sizeof(int));
+static_assert(sizeof(halo_convolve_layer) == sizeof(std::size_t) + 20 * sizeof(int));
 static_assert(sizeof(halo_convolve1d_signal) == 3 * sizeof(std::size_t));
 
 int or_one(int value) { return value == 0 ? 1 : value; }
@@ -61,13 +61,19 @@ std::optional<Convolution> convolution(const conv::ConvLayer& layer,
     const Products products = given.tensor_cores != 0 ? Products::split_tf32 : Products::fp32;
     return Convolution(layer, convolve::with_papers(products), epilogue,
                        given.measure != 0 ? Choice::measured : Choice::rule,
-                       given.filters_change != 0 ? Packing::every_call : Packing::once);
+                       given.filters_change != 0 ? Calls::packing
+                       : given.overlap != 0      ? Calls::overlapping
+                                                 : Calls::packed);
   } catch (const std::invalid_argument&) {
     return {};
   }
 }
 
 halo_convolve_plan planned(const halo_convolve_layer& given) {
+  if (given.filters_change != 0 && given.overlap != 0) {
+    throw WrongUse(
+        "layer.overlap and layer.filters_change: runs overlap where filters are packed once");
+  }
   const conv::ConvLayer layer = layer_of(given);
   const Device device = Device::present();
   if (given.bias != 0) {

@@ -97,8 +97,8 @@ void throws(halo_convolve_status status, const char* words, Work work) {
   }
 }
 
-// Its filters packed once, or before each run, where there may be nothing to pack.
-void layer(bool filters_change) {
+// Its filters packed once, or before each run, where there may be nothing to pack; or its runs may overlap.
+void layer(bool filters_change, bool overlap) {
   constexpr int kChannels = 8;
   const halo::ConvolvePlan plan({.images = 1,
                                  .channels = kChannels,
@@ -107,12 +107,14 @@ void layer(bool filters_change) {
                                  .filters = 4,
                                  .filter_height = 1,
                                  .filter_width = 1,
-                                 .filters_change = filters_change});
+                                 .filters_change = filters_change,
+                                 .overlap = overlap});
   const std::vector<float> cells = numbers(kChannels * 64, 5), taps = numbers(4 * kChannels, 7);
   const OnDevice input(cells), filters(taps), output(4 * 64);
   const OnDevice packed(plan.packed_bytes() / 4 + 1), workspace(plan.workspace_bytes() / 4 + 1);
   need(filters_change || plan.packed_bytes() > 0, "filters are kept");
   plan.pack(filters.data, packed.data);
+  if (overlap) cudaDeviceSynchronize();  // what is packed is there before the launch before a run
   plan.run(input.data, plan.packed_bytes() > 0 ? packed.data : filters.data, output.data,
            workspace.data);
   const std::vector<float> found = output.values(4 * 64);
@@ -180,12 +182,24 @@ void sparse_layers() {
 
 int main() {
   signals();
-  layer(false);
-  layer(true);
+  layer(false, false);
+  layer(true, false);
+  layer(false, true);
   sparse_layers();
   const float mask[4] = {};
   throws(HALO_CONVOLVE_WRONG_USE, "taps is 4: a mask needs a middle tap, so add one of 0 at an end",
          [&] { halo::Convolve1dPlan(100, mask, 4); });
+  throws(HALO_CONVOLVE_WRONG_USE, "runs overlap where filters are packed once", [] {
+    halo::ConvolvePlan({.images = 1,
+                        .channels = 1,
+                        .height = 8,
+                        .width = 8,
+                        .filters = 1,
+                        .filter_height = 1,
+                        .filter_width = 1,
+                        .filters_change = 1,
+                        .overlap = 1});
+  });
   throws(HALO_CONVOLVE_WRONG_USE, "at most 1023", [&] { halo::Convolve1dPlan(100, mask, 1025); });
   throws(HALO_CONVOLVE_WRONG_USE, "mask is null", [] { halo::Convolve1dPlan(100, nullptr, 3); });
   if (good) std::puts("good");

@@ -48,14 +48,16 @@ void require_array(const char* name, const void* array, std::uintptr_t multiple)
   }
 }
 
-void require_size(const char* name, const void* from, std::size_t size, std::size_t known) {
+void require_size(const char* name, const void* from, std::size_t size, std::size_t least,
+                  std::size_t known) {
   constexpr std::size_t kMost = 4096;  // of any version; more is no size at all
-  if (size < known || size > kMost) {
+  if (size < least || size > kMost) {
     throw WrongUse(std::string(name) + ".size is " + std::to_string(size) +
                    ": set it to the structure's sizeof");
   }
   const auto* const bytes = static_cast<const unsigned char*>(from);
-  if (std::any_of(bytes + known, bytes + size, [](unsigned char byte) { return byte != 0; })) {
+  if (size > known &&
+      std::any_of(bytes + known, bytes + size, [](unsigned char byte) { return byte != 0; })) {
     throw NotSupported(std::string(name) +
                        " asks for what this library is too old for: install a newer one");
   }

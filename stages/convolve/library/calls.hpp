@@ -3,7 +3,9 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -27,14 +29,17 @@ void require(int cuda_error, const char* what);
 /// Throws WrongUse unless the address is one at which an array may begin, at a multiple of so many bytes.
 void require_array(const char* name, const void* array, std::uintptr_t multiple = 256);
 
-void require_size(const char* name, const void* from, std::size_t size, std::size_t known);
-/// What the caller has set in a structure whose `size` says how much of it the caller knows. Throws WrongUse, or NotSupported
-/// where a newer header has more, and it is set.
+void require_size(const char* name, const void* from, std::size_t size, std::size_t least,
+                  std::size_t known);
+/// What the caller has set in a structure whose `size` says how much of it the caller knows: at least the first version's, and
+/// the rest is 0. Throws WrongUse, or NotSupported where a newer header has more, and it is set.
 template <class Structure>
-Structure given(const char* name, const Structure* from) {
+Structure given(const char* name, const Structure* from, std::size_t first_version) {
   if (from == nullptr) throw WrongUse(std::string(name) + " is null: give one");
-  require_size(name, from, from->size, sizeof *from);
-  return *from;
+  require_size(name, from, from->size, first_version, sizeof *from);
+  Structure known = {};
+  std::memcpy(&known, from, std::min(from->size, sizeof known));
+  return known;
 }
 
 /// 0 in an interface means the legacy default stream, whatever this library was compiled with.

@@ -1,6 +1,7 @@
 // halo/convolve.h: layers.
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <optional>
 #include <stdexcept>
 
@@ -74,6 +75,8 @@ halo_convolve_plan planned(const halo_convolve_layer& given) {
     throw WrongUse(
         "layer.overlap and layer.filters_change: runs overlap where filters are packed once");
   }
+  if (given.reserved != 0)
+    throw WrongUse("layer.reserved is not 0: set all that you don't name to 0");
   const conv::ConvLayer layer = layer_of(given);
   const Device device = Device::present();
   if (given.bias != 0) {
@@ -136,7 +139,8 @@ int halo_convolve_create(halo_convolve_plan** plan, const halo_convolve_layer* l
   return guarded("halo_convolve_create", [&] {
     if (plan == nullptr) throw WrongUse("plan is null: it is where the plan is put");
     *plan = nullptr;
-    *plan = new halo_convolve_plan(planned(given("layer", layer)));
+    *plan = new halo_convolve_plan(
+        planned(given("layer", layer, offsetof(halo_convolve_layer, overlap))));
   });
 }
 

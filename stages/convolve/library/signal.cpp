@@ -101,7 +101,7 @@ int halo_convolve1d_create(halo_convolve1d_plan** plan, const halo_convolve1d_si
   return guarded("halo_convolve1d_create", [&] {
     if (plan == nullptr) throw WrongUse("plan is null: it is where the plan is put");
     *plan = nullptr;
-    *plan = planned(given("signal", signal));
+    *plan = planned(given("signal", signal, sizeof *signal));
   });
 }
 

@@ -2,6 +2,7 @@
 #include <cuda_runtime.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <halo/convolve.hpp>
@@ -129,6 +130,26 @@ void layer(bool filters_change, bool overlap) {
   }
 }
 
+// A program that was compiled before a field was added: what it does not know is 0.
+void of_an_older_header() {
+  halo_convolve_layer layer = {.size = offsetof(halo_convolve_layer, overlap),
+                               .images = 1,
+                               .channels = 1,
+                               .height = 8,
+                               .width = 8,
+                               .filters = 1,
+                               .filter_height = 1,
+                               .filter_width = 1,
+                               .filters_change = 1,
+                               .overlap = 1};
+  halo_convolve_plan* plan = nullptr;
+  need(halo_convolve_create(&plan, &layer) == HALO_CONVOLVE_OK, halo_convolve_last_error());
+  halo_convolve_destroy(plan);
+  layer.size -= sizeof(int);
+  need(halo_convolve_create(&plan, &layer) == HALO_CONVOLVE_WRONG_USE,
+       "a size that there never was");
+}
+
 // Depthwise, of several channels a group, dilated, and both, with bias and ReLU.
 void sparse_layers() {
   struct Case {
@@ -189,6 +210,7 @@ int main() {
   const float mask[4] = {};
   throws(HALO_CONVOLVE_WRONG_USE, "taps is 4: a mask needs a middle tap, so add one of 0 at an end",
          [&] { halo::Convolve1dPlan(100, mask, 4); });
+  of_an_older_header();
   throws(HALO_CONVOLVE_WRONG_USE, "runs overlap where filters are packed once", [] {
     halo::ConvolvePlan({.images = 1,
                         .channels = 1,

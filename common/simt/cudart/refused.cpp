@@ -40,7 +40,6 @@ cudaError_t cudaGLUnmapBufferObject() { return refused(__func__); }
 cudaError_t cudaGLUnmapBufferObjectAsync() { return refused(__func__); }
 cudaError_t cudaGLUnregisterBufferObject() { return refused(__func__); }
 cudaError_t cudaGetExportTable() { return refused(__func__); }
-cudaError_t cudaGetTextureObjectResourceViewDesc() { return refused(__func__); }
 cudaError_t cudaGraphAddExternalSemaphoresSignalNode() { return refused(__func__); }
 cudaError_t cudaGraphAddExternalSemaphoresWaitNode() { return refused(__func__); }
 cudaError_t cudaGraphExecExternalSemaphoresSignalNodeSetParams() { return refused(__func__); }

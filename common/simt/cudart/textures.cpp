@@ -234,6 +234,11 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* texture, cudaTextur
   return tell("cudaGetTextureObjectTextureDesc", objects().textures, object, texture);
 }
 
+// No texture has one.
+cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc*, cudaTextureObject_t) {
+  return call("cudaGetTextureObjectResourceViewDesc", [] { return cudaErrorInvalidValue; });
+}
+
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource) {
   return call("cudaCreateSurfaceObject", [&]() -> cudaError_t {
     if (object == nullptr || resource == nullptr || resource->resType != cudaResourceTypeArray) {

@@ -681,6 +681,11 @@ CUresult cuTexObjectDestroy(CUtexObject object) {
   return in_context("cuTexObjectDestroy", [&] { return cudaDestroyTextureObject(object); });
 }
 
+CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC*, CUtexObject object) {
+  return in_context("cuTexObjectGetResourceViewDesc",
+                    [&] { return cudaGetTextureObjectResourceViewDesc(nullptr, object); });
+}
+
 CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* resource) {
   return in_context("cuSurfObjectCreate", [&]() -> cudaError_t {
     cudaResourceDesc its;

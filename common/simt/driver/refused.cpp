@@ -264,7 +264,6 @@ CUresult cuSurfRefGetArray() { return refuse(__func__); }
 CUresult cuSurfRefSetArray() { return refuse(__func__); }
 CUresult cuTensorMapEncodeIm2colWide() { return refuse(__func__); }
 CUresult cuTexObjectGetResourceDesc() { return refuse(__func__); }
-CUresult cuTexObjectGetResourceViewDesc() { return refuse(__func__); }
 CUresult cuTexObjectGetTextureDesc() { return refuse(__func__); }
 CUresult cuTexRefCreate() { return refuse(__func__); }
 CUresult cuTexRefDestroy() { return refuse(__func__); }

@@ -138,6 +138,8 @@ static void linear_memory() {
   its.res.linear = {memory, cudaCreateChannelDesc<float>(), sizeof values};
   const cudaTextureObject_t from = texture(its, {});
   fetch<<<1, 12>>>(from, results);
+  cudaResourceViewDesc view;
+  expect_error(cudaGetTextureObjectResourceViewDesc(&view, from), cudaErrorInvalidValue, __LINE__);
   expect_error(cudaDeviceSynchronize(), cudaSuccess, __LINE__);
   expect(results[0] == 0 && results[1] == 1 && results[8] == 8 && results[9] == 0,
          "outside of linear memory there are zeros", __LINE__);

@@ -18,6 +18,7 @@
 #include "common/simt/cudart/current_gpu.hpp"
 #include "common/simt/cudart/dropped_members.hpp"
 #include "common/simt/cudart/module.hpp"
+#include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/streams.hpp"
@@ -336,6 +337,7 @@ cudaError_t cudaDeviceReset() {
       kernel->dynamic_shared_limit = -1;
       kernel->allows_large_clusters = false;
     }
+    forget_pools(current);
     forget_streams();
     forget_textures();
     forget_arrays();

@@ -20,6 +20,7 @@
 
 // A pool gives out what cudaMalloc would, and knows how much.
 struct CUmemPoolHandle_st {
+  int device = 0;
   std::map<int, std::uint64_t> attributes = {};     // that the program has set
   std::map<std::uint64_t, std::size_t> taken = {};  // by address
   std::uint64_t used = 0, most_used = 0, reserved = 0, most_reserved = 0;
@@ -92,6 +93,7 @@ std::set<cudaMemPool_t>& all_pools() {
 
 cudaMemPool_t default_pool(int device) {
   static auto& all = *new std::map<int, CUmemPoolHandle_st>;
+  all[device].device = device;
   all_pools().insert(&all[device]);
   return &all[device];
 }
@@ -114,6 +116,16 @@ void give_back_to_pool(std::uint64_t address) {
     pool->taken.erase(found);
     pool->keep_at_most(pool->attributes[cudaMemPoolAttrReleaseThreshold]);
   }
+}
+
+cudaError_t destroy_pool(cudaMemPool_t pool) {
+  for (int device = 0; device < settings().devices; ++device) {
+    if (pool == default_pool(device)) return cudaErrorInvalidValue;
+  }
+  if (all_pools().erase(pool) == 0) return cudaErrorInvalidValue;
+  std::erase_if(chosen_pools(), [&](const auto& one) { return one.second == pool; });
+  delete pool;
+  return cudaSuccess;
 }
 
 // Of the device that a location names.
@@ -191,6 +203,14 @@ struct Exported {
 static_assert(sizeof(Exported) <= sizeof(cudaIpcMemHandle_t));
 
 }  // namespace
+
+void forget_pools(int device) {
+  graph_memory() = {};
+  *default_pool(device) = {.device = device};
+  for (const cudaMemPool_t pool : std::set(all_pools())) {
+    if (pool->device == device) destroy_pool(pool);
+  }
+}
 
 extern "C" {
 
@@ -516,22 +536,14 @@ cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType t
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   return call("cudaMemPoolCreate", [&] {
     if (pool == nullptr || properties == nullptr) return cudaErrorInvalidValue;
-    *pool = new CUmemPoolHandle_st;
+    *pool = new CUmemPoolHandle_st{.device = properties->location.id};
     all_pools().insert(*pool);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-  return call("cudaMemPoolDestroy", [&] {
-    for (int device = 0; device < settings().devices; ++device) {
-      if (pool == default_pool(device)) return cudaErrorInvalidValue;
-    }
-    if (all_pools().erase(pool) == 0) return cudaErrorInvalidValue;
-    std::erase_if(chosen_pools(), [&](const auto& one) { return one.second == pool; });
-    delete pool;
-    return cudaSuccess;
-  });
+  return call("cudaMemPoolDestroy", [&] { return destroy_pool(pool); });
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes) {

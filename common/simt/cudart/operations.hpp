@@ -44,6 +44,8 @@ cudaError_t only_checked(const std::function<cudaError_t()>& work);
 bool is_of_unlocked_memory(const std::function<cudaError_t()>& work);
 /// A launch that check_launch() has let pass.
 void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters);
+/// As cudaDeviceReset does: those of the current device.
+void forget_pools(int device);
 /// Whoever still touches the memory on another stream must come before it is freed.
 void expect_order_of_free(void* pointer, int stream);
 

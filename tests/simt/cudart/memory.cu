@@ -243,6 +243,81 @@ static void usage_of_pools() {
   cudaDeviceGetMemPool(&now, 0);
   expect(now == first, "the default pool again", __LINE__);
   cudaFree(other);
+
+  // A reset leaves nothing of a device's memory.
+  cudaMemPoolCreate(&own, &properties);
+  cudaDeviceSetMemPool(0, own);
+  cudaMallocAsync(&one, 64, nullptr);
+  cudaMallocFromPoolAsync(&two, 64, first, nullptr);
+  cudaDeviceReset();
+  cudaDeviceGetMemPool(&now, 0);
+  expect(now == first && pool_bytes(first, used) == 0 && pool_bytes(first, most) == 0, "forgotten",
+         __LINE__);
+  expect_error(cudaMemPoolTrimTo(own, 0), cudaErrorInvalidValue, __LINE__);
+}
+
+// What the program last said of whole pages, and what their parts have in common.
+static void advice() {
+  constexpr size_t kPage = 4096, kBytes = 4 * kPage;
+  char* memory;
+  cudaMallocManaged(&memory, kBytes + kPage);
+  char* const cells = memory + (kPage - reinterpret_cast<size_t>(memory) % kPage) % kPage;
+  const cudaMemLocation device{cudaMemLocationTypeDevice, 0}, host{cudaMemLocationTypeHost, 7};
+  const auto told = [&](cudaMemRangeAttribute attribute, size_t bytes) {
+    int value = -9;
+    expect_error(cudaMemRangeGetAttribute(&value, sizeof value, attribute, cells, bytes),
+                 cudaSuccess, __LINE__);
+    return value;
+  };
+  expect(told(cudaMemRangeAttributePreferredLocation, kBytes) == cudaInvalidDeviceId,
+         "no place yet", __LINE__);
+  cudaMemAdvise(cells + 5, 1, cudaMemAdviseSetReadMostly, device);
+  cudaMemAdvise(cells, kBytes, cudaMemAdviseSetPreferredLocation, host);
+  cudaMemAdvise(cells, kBytes, cudaMemAdviseSetAccessedBy, device);
+  cudaMemAdvise(cells, kBytes, cudaMemAdviseSetAccessedBy, host);
+  cudaMemAdvise(cells + kPage, 1, cudaMemAdviseUnsetAccessedBy, host);
+  expect(told(cudaMemRangeAttributeReadMostly, kPage) == 1, "a page", __LINE__);
+  expect(told(cudaMemRangeAttributeReadMostly, kPage + 1) == 0, "and the next", __LINE__);
+  expect(told(cudaMemRangeAttributePreferredLocation, kBytes) == cudaCpuDeviceId, "CPU", __LINE__);
+  expect(told(cudaMemRangeAttributePreferredLocationType, kBytes) == cudaMemLocationTypeHost,
+         "its type", __LINE__);
+  int users[3];
+  cudaMemRangeGetAttribute(users, sizeof users, cudaMemRangeAttributeAccessedBy, cells, kBytes);
+  expect(users[0] == 0 && users[1] == cudaInvalidDeviceId && users[2] == cudaInvalidDeviceId,
+         "who uses all pages", __LINE__);
+
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  void* parts[] = {cells, cells + kPage, cells + 2 * kPage};
+  size_t sizes[] = {kPage, kPage, kPage}, first[] = {0, 2};
+  cudaMemLocation places[] = {device, host};
+  expect_error(cudaMemPrefetchBatchAsync(parts, sizes, 3, places, first, 2, 0, stream), cudaSuccess,
+               __LINE__);
+  expect(told(cudaMemRangeAttributeLastPrefetchLocation, 2 * kPage) == 0, "two pages", __LINE__);
+  expect(told(cudaMemRangeAttributeLastPrefetchLocation, 3 * kPage) == cudaInvalidDeviceId,
+         "a third elsewhere", __LINE__);
+  cells[0] = cells[kPage] = 5;
+  expect_error(cudaMemDiscardBatchAsync(parts, sizes, 1, 0, stream), cudaSuccess, __LINE__);
+  cudaStreamSynchronize(stream);
+  expect(cells[0] != 5 && cells[kPage] == 5, "what is discarded means nothing", __LINE__);
+  expect_error(cudaMemDiscardAndPrefetchBatchAsync(parts, sizes, 3, places, first, 1, 0, stream),
+               cudaSuccess, __LINE__);
+  cudaStreamSynchronize(stream);
+  expect(told(cudaMemRangeAttributeLastPrefetchLocationId, 3 * kPage) == 0, "together", __LINE__);
+
+  first[1] = 0;
+  expect_error(cudaMemPrefetchBatchAsync(parts, sizes, 3, places, first, 2, 0, stream),
+               cudaErrorInvalidValue, __LINE__);
+  expect_error(cudaMemDiscardBatchAsync(parts, sizes, 1, 0, cudaStreamLegacy),
+               cudaErrorInvalidValue, __LINE__);
+  expect_error(cudaMemRangeGetAttribute(users, 8, cudaMemRangeAttributeReadMostly, cells, 1),
+               cudaErrorInvalidValue, __LINE__);
+  expect_error(cudaMemRangeGetAttribute(users, 4, cudaMemRangeAttributeReadMostly, users, 1),
+               cudaErrorInvalidValue, __LINE__);
+  expect_error(cudaMemPrefetchAsync(cells, 1, {cudaMemLocationTypeDevice, 9}, 0),
+               cudaErrorInvalidDevice, __LINE__);
+  cudaStreamDestroy(stream);
+  cudaFree(memory);
 }
 
 // A handle for other processes leads to the memory in the process that made it.

@@ -383,25 +383,6 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   });
 }
 
-cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation,
-                                 unsigned int, cudaStream_t stream) {
-  return on_stream("cudaMemPrefetchAsync", stream, [&] {
-    if (const cudaError_t error = check_not_captured(stream); error != cudaSuccess) return error;
-    const Block* const block = block_at(pointer);
-    const bool is_whole = block != nullptr && bytes <= block->begin + block->bytes -
-                                                           reinterpret_cast<std::uint64_t>(pointer);
-    return is_whole && (block->kind == MemoryKind::managed ||
-                        block->kind == MemoryKind::managed_variable)
-               ? cudaSuccess
-               : cudaErrorInvalidValue;
-  });
-}
-
-cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise,
-                          cudaMemLocation location) {
-  return cudaMemPrefetchAsync(pointer, bytes, location, 0, nullptr);
-}
-
 // ---- Memory of graphs, and of other processes ----
 
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute,

@@ -165,6 +165,28 @@ cudaError_t cudaMemcpy3D_ptds(const cudaMemcpy3DParms* parameters) {
   return cudaMemcpy3D(parameters);
 }
 
+cudaError_t cudaMemPrefetchBatchAsync_ptsz(void** pointers, std::size_t* sizes, std::size_t count,
+                                           cudaMemLocation* locations, std::size_t* first,
+                                           std::size_t number, unsigned long long flags,
+                                           cudaStream_t stream) {
+  return cudaMemPrefetchBatchAsync(pointers, sizes, count, locations, first, number, flags,
+                                   of_thread(stream));
+}
+
+cudaError_t cudaMemDiscardBatchAsync_ptsz(void** pointers, std::size_t* sizes, std::size_t count,
+                                          unsigned long long flags, cudaStream_t stream) {
+  return cudaMemDiscardBatchAsync(pointers, sizes, count, flags, of_thread(stream));
+}
+
+cudaError_t cudaMemDiscardAndPrefetchBatchAsync_ptsz(void** pointers, std::size_t* sizes,
+                                                     std::size_t count, cudaMemLocation* locations,
+                                                     std::size_t* first, std::size_t number,
+                                                     unsigned long long flags,
+                                                     cudaStream_t stream) {
+  return cudaMemDiscardAndPrefetchBatchAsync(pointers, sizes, count, locations, first, number,
+                                             flags, of_thread(stream));
+}
+
 cudaError_t cudaMemcpyBatchAsync_ptsz(void* const* to, const void* const* from,
                                       const std::size_t* bytes, std::size_t count,
                                       cudaMemcpyAttributes* attributes, std::size_t* first,

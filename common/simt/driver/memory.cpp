@@ -372,6 +372,53 @@ CUresult cuMemPrefetchAsync(CUdeviceptr address, std::size_t bytes, CUmemLocatio
   });
 }
 
+CUresult cuMemRangeGetAttribute(void* data, std::size_t data_bytes, CUmem_range_attribute attribute,
+                                CUdeviceptr address, std::size_t bytes) {
+  return in_context("cuMemRangeGetAttribute", [&] {
+    return cudaMemRangeGetAttribute(data, data_bytes, static_cast<cudaMemRangeAttribute>(attribute),
+                                    pointer_to(address), bytes);
+  });
+}
+
+CUresult cuMemRangeGetAttributes(void** data, std::size_t* data_bytes,
+                                 CUmem_range_attribute* attributes, std::size_t number,
+                                 CUdeviceptr address, std::size_t bytes) {
+  return in_context("cuMemRangeGetAttributes", [&] {
+    return cudaMemRangeGetAttributes(data, data_bytes,
+                                     reinterpret_cast<cudaMemRangeAttribute*>(attributes), number,
+                                     pointer_to(address), bytes);
+  });
+}
+
+CUresult cuMemPrefetchBatchAsync(CUdeviceptr* addresses, std::size_t* sizes, std::size_t count,
+                                 CUmemLocation* locations, std::size_t* first, std::size_t number,
+                                 unsigned long long flags, CUstream stream) {
+  return in_stream("cuMemPrefetchBatchAsync", stream, [&] {
+    return cudaMemPrefetchBatchAsync(reinterpret_cast<void**>(addresses), sizes, count,
+                                     reinterpret_cast<cudaMemLocation*>(locations), first, number,
+                                     flags, stream);
+  });
+}
+
+CUresult cuMemDiscardBatchAsync(CUdeviceptr* addresses, std::size_t* sizes, std::size_t count,
+                                unsigned long long flags, CUstream stream) {
+  return in_stream("cuMemDiscardBatchAsync", stream, [&] {
+    return cudaMemDiscardBatchAsync(reinterpret_cast<void**>(addresses), sizes, count, flags,
+                                    stream);
+  });
+}
+
+CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr* addresses, std::size_t* sizes,
+                                           std::size_t count, CUmemLocation* locations,
+                                           std::size_t* first, std::size_t number,
+                                           unsigned long long flags, CUstream stream) {
+  return in_stream("cuMemDiscardAndPrefetchBatchAsync", stream, [&] {
+    return cudaMemDiscardAndPrefetchBatchAsync(reinterpret_cast<void**>(addresses), sizes, count,
+                                               reinterpret_cast<cudaMemLocation*>(locations), first,
+                                               number, flags, stream);
+  });
+}
+
 CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
   return answer("cuPointerGetAttribute", [&]() -> CUresult {
     const cudart::Block* const block = cudart::block_at(address);

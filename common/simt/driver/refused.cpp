@@ -213,8 +213,6 @@ CUresult cuLogsDumpToMemory() { return refuse(__func__); }
 CUresult cuLogsRegisterCallback() { return refuse(__func__); }
 CUresult cuLogsUnregisterCallback() { return refuse(__func__); }
 CUresult cuMemBatchDecompressAsync() { return refuse(__func__); }
-CUresult cuMemDiscardAndPrefetchBatchAsync() { return refuse(__func__); }
-CUresult cuMemDiscardBatchAsync() { return refuse(__func__); }
 CUresult cuMemExportToShareableHandle() { return refuse(__func__); }
 CUresult cuMemGetDefaultMemPool() { return refuse(__func__); }
 CUresult cuMemGetHandleForAddressRange() { return refuse(__func__); }
@@ -227,9 +225,6 @@ CUresult cuMemPoolGetAccess() { return refuse(__func__); }
 CUresult cuMemPoolImportFromShareableHandle() { return refuse(__func__); }
 CUresult cuMemPoolImportPointer() { return refuse(__func__); }
 CUresult cuMemPoolSetAccess() { return refuse(__func__); }
-CUresult cuMemPrefetchBatchAsync() { return refuse(__func__); }
-CUresult cuMemRangeGetAttribute() { return refuse(__func__); }
-CUresult cuMemRangeGetAttributes() { return refuse(__func__); }
 CUresult cuMemRetainAllocationHandle() { return refuse(__func__); }
 CUresult cuMemSetMemPool() { return refuse(__func__); }
 CUresult cuMemcpy3DBatchAsync_v2() { return refuse(__func__); }

@@ -343,6 +343,7 @@ int main() {
   rows_and_planes();
   several_copies_by_one_call();
   memory_of_both();
+  advice();
   pools_and_streams();
   usage_of_pools();
   handles();

@@ -246,6 +246,14 @@ TEST_CASE("what a kernel does after it has launched another races with that", "[
   CHECK_THAT(counts.err, contains(at("UPDATES") + ": error: race of count in child"));
   CHECK_THAT(counts.err, contains(at("AFTER updater") + " after it has launched this kernel"));
   CHECK(counts.status == 3);
+  const Outcome moves = bench.run("./program moves");
+  CHECK_THAT(moves.err, contains(at("COPIES") + ": error: race of values"));
+  CHECK_THAT(moves.err,
+             contains("cudaMemcpyAsync of a kernel reads values, which copies writes at"));
+  CHECK_THAT(moves.err, contains(at("AFTER copy") + " after it has asked for it"));
+  CHECK_THAT(moves.err, contains(at("FILLS") + ": error: race of values in fill"));
+  CHECK_THAT(moves.err, contains(at("SETS") + " beside this kernel"));
+  CHECK(moves.status == 3);
 }
 
 TEST_CASE("kernels that one kernel launches on different streams race", "[simt]") {

@@ -42,6 +42,7 @@ namespace {
 
 thread_local constinit bool is_only_checked = false;
 thread_local constinit bool has_unlocked = false;  // one that was only checked
+thread_local constinit const Touched* touched = nullptr;
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
@@ -215,6 +216,8 @@ class Doing {
 
   // Of the host's memory only what the device may touch has an order to keep.
   void touch(std::uint64_t address, std::size_t bytes, timeline::Touch touch) {
+    if (touched != nullptr)
+      (*touched)(issue_.name, address, bytes, touch == timeline::Touch::writes);
     if (operation_.remembers() && block_at(address) != nullptr) {
       operation_.touch(address, bytes, touch);
     }
@@ -312,6 +315,13 @@ cudaError_t only_checked(const std::function<cudaError_t()>& work) {
   is_only_checked = true;
   const cudaError_t error = work();
   is_only_checked = false;
+  return error;
+}
+
+cudaError_t watched_copy(const std::function<cudaError_t()>& work, const Touched& its) {
+  touched = &its;
+  const cudaError_t error = work();
+  touched = nullptr;
   return error;
 }
 

@@ -561,21 +561,34 @@ void Launched::end(const Polled* polled) {
   const std::vector<ChildLaunch> children = services->children();
   const bool is_on_several =
       std::any_of(children.begin(), children.end(), [&](const ChildLaunch& one) {
-        return !one.copy && !one.is_last && one.stream != children.front().stream;
+        return !one.is_last && one.stream != children.front().stream;
       });
   Siblings siblings;
   for (const ChildLaunch& child : children) {
     if (spoilt() != cudaSuccess) break;
-    if (child.copy) {
-      child.copy();
-    } else {
-      // One on cudaStreamTailLaunch comes after all that the kernel does.
-      std::vector<Watch::Parent> beside = parents;
-      if (!child.is_last && (is_on_several || watch->has_gone_on())) {
-        beside.push_back(
-            {watch.get(), child.launches, is_on_several ? &siblings : nullptr, child.stream});
-      }
+    // One on cudaStreamTailLaunch comes after all that the kernel does.
+    std::vector<Watch::Parent> beside = parents;
+    if (!child.is_last && (is_on_several || watch->has_gone_on())) {
+      beside.push_back(
+          {watch.get(), child.launches, is_on_several ? &siblings : nullptr, child.stream});
+    }
+    if (child.kernel != nullptr) {
       run(*child.kernel, child.what, child.parameters, beside);
+      continue;
+    }
+    std::vector<Finding> wrong;
+    watched_copy(
+        child.copy, [&](const char* name, std::uint64_t address, std::size_t bytes, bool writes) {
+          if (beside.empty() || (settings().checks & kCheckRaces) == 0) return;
+          auto found =
+              Watch::copy_beside(beside, name, watch->kernel(), child.site, address, bytes, writes);
+          if (found) wrong.push_back(std::move(*found));
+        });
+    if (!wrong.empty()) {
+      Launch copied;
+      copied.kernel = "a copy that " + short_name(watch->kernel().name) + " asks for";
+      copied.findings = std::move(wrong);
+      record_launch(std::move(copied));
     }
   }
 }

@@ -40,6 +40,10 @@ cudaError_t copy(const Issue& issue, const Side& to, const Side& from, const Ext
 cudaError_t set(const Issue& issue, const Side& to, int value, const Extent& extent);
 /// Copies and memsets that the work makes are looked at, and not done.
 cudaError_t only_checked(const std::function<cudaError_t()>& work);
+/// What copies and memsets that the work makes touch is told, with the name of the call.
+using Touched =
+    std::function<void(const char* name, std::uint64_t address, std::size_t bytes, bool writes)>;
+cudaError_t watched_copy(const std::function<cudaError_t()>& work, const Touched& touched);
 /// Whether a copy that it makes is from or to memory of the host that is not page-locked.
 bool is_of_unlocked_memory(const std::function<cudaError_t()>& work);
 /// A launch that check_launch() has let pass.

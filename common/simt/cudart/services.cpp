@@ -204,21 +204,22 @@ std::uint64_t KernelServices::launch(const LaneCall& call) {
   buffers_.erase(found);
   std::memcpy(child.parameters.data(), reach(call.arguments[0]), child.parameters.size());
   release(call.arguments[0]);
-  child.is_last = call.arguments[1] == kTailLaunch;
+  return add(std::move(child), call, call.arguments[1]);
+}
+
+std::uint64_t KernelServices::add(ChildLaunch child, const LaneCall& call, std::uint64_t stream) {
+  child.is_last = stream == kTailLaunch;
   if (!child.is_last) {
     child.launches = watch_.launches();
-    child.stream = stream_of(call, call.arguments[1]);
+    child.stream = stream_of(call, stream);
   }
   children_.push_back(std::move(child));
   return cudaSuccess;
 }
 
-std::uint64_t KernelServices::add_copy(Work copy, std::uint64_t stream) {
-  ChildLaunch child;
-  child.copy = std::move(copy);
-  child.is_last = stream == kTailLaunch;
-  children_.push_back(std::move(child));
-  return cudaSuccess;
+std::uint64_t KernelServices::add_copy(Work copy, const LaneCall& call, std::uint64_t stream) {
+  return add({.copy = std::move(copy), .what = {}, .parameters = {}, .site = call.step->site}, call,
+             stream);
 }
 
 // Threads of a block share what has no handle of its own. What is launched to be forgotten has a stream for itself.
@@ -288,25 +289,28 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
     case Service::copy_row: {
       const std::uint64_t bytes = its[2];
       return add_copy(
-          copied({its[0], bytes, its[1], bytes, bytes, 1}, "cudaMemcpyAsync of a kernel"), its[4]);
+          copied({its[0], bytes, its[1], bytes, bytes, 1}, "cudaMemcpyAsync of a kernel"), call,
+          its[4]);
     }
     case Service::copy_rows:
       return add_copy(
           copied({its[0], its[1], its[2], its[3], its[4], its[5]}, "cudaMemcpy2DAsync of a kernel"),
-          its[7]);
+          call, its[7]);
     case Service::copy_planes: {
       cudaMemcpy3DParms parameters{};
       const std::span<const std::byte> given = call.memory(its[0]);
       if (given.size() < sizeof parameters) return cudaErrorInvalidValue;
       std::memcpy(&parameters, given.data(), sizeof parameters);
-      return add_copy(copy_of(parameters, {"cudaMemcpy3DAsync of a kernel", nullptr}), its[1]);
+      return add_copy(copy_of(parameters, {"cudaMemcpy3DAsync of a kernel", nullptr}), call,
+                      its[1]);
     }
     case Service::set_row:
       return add_copy(filled(its[0], its[2], its[1], its[2], 1, "cudaMemsetAsync of a kernel"),
-                      its[3]);
+                      call, its[3]);
     case Service::set_rows:
       return add_copy(
-          filled(its[0], its[1], its[2], its[3], its[4], "cudaMemset2DAsync of a kernel"), its[5]);
+          filled(its[0], its[1], its[2], its[3], its[4], "cudaMemset2DAsync of a kernel"), call,
+          its[5]);
     case Service::set_planes: {
       // A pitched pointer, the value, an extent, the stream.
       const Side to{pointer(its[0]), its[1], its[1] * its[3]};
@@ -316,7 +320,7 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
           [=] {
             return set({"cudaMemset3DAsync of a kernel", nullptr}, to, value, extent);
           },
-          its[8]);
+          call, its[8]);
     }
     case Service::device:
       return call.put(its[0], current_device()) ? cudaSuccess : cudaErrorInvalidValue;

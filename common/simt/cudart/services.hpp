@@ -27,6 +27,7 @@ struct ChildLaunch {
   bool is_last = false;        // on the stream cudaStreamTailLaunch
   std::uint32_t launches = 0;  // that its kernel had made then, this one too
   std::uint32_t stream = 0;    // of its kernel: what is on another runs beside it
+  std::int32_t site = -1;      // of the call, of a copy
 };
 
 class KernelServices : public machine::Services {
@@ -44,7 +45,8 @@ class KernelServices : public machine::Services {
  private:
   std::uint64_t buffer_for(const machine::LaneCall& call);
   std::uint64_t launch(const machine::LaneCall& call);
-  std::uint64_t add_copy(Work copy, std::uint64_t stream);
+  std::uint64_t add(ChildLaunch child, const machine::LaneCall& call, std::uint64_t stream);
+  std::uint64_t add_copy(Work copy, const machine::LaneCall& call, std::uint64_t stream);
   std::uint32_t stream_of(const machine::LaneCall& call, std::uint64_t handle);
   std::uint32_t stream_now(std::uint32_t stream) const;
 

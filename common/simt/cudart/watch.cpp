@@ -50,16 +50,22 @@ bool is_strong(const WarpAccess& access) {
   return access.kind == WarpAccess::Kind::atomic || access.step->order != machine::Order::weak;
 }
 
-// Calls visit(lane, word, bytes) for each word that a lane touches, with a bit for each of its bytes.
+// Calls visit(word, bytes) for each word of a range, with a bit for each of its bytes.
+template <class Visit>
+void for_each_word(std::uint64_t begin, std::size_t size, Visit visit) {
+  const std::uint64_t end = begin + size;
+  for (std::uint64_t at = begin / 4 * 4; at < end; at += 4) {
+    const std::uint64_t first = std::max(begin, at) - at, behind = std::min(end, at + 4) - at;
+    visit(at / 4, static_cast<std::uint8_t>((1u << behind) - (1u << first)));
+  }
+}
+
+// The same as visit(lane, word, bytes), for each word that a lane touches.
 template <class Visit>
 void for_each_word(const WarpAccess& access, Visit visit) {
   machine::each_lane(access.lanes.mask, [&](std::size_t lane) {
-    const std::uint64_t begin = access.lanes.address[lane];
-    const std::uint64_t end = begin + static_cast<unsigned>(access.lanes.bytes);
-    for (std::uint64_t at = begin / 4 * 4; at < end; at += 4) {
-      const std::uint64_t first = std::max(begin, at) - at, behind = std::min(end, at + 4) - at;
-      visit(lane, at / 4, static_cast<std::uint8_t>((1u << behind) - (1u << first)));
-    }
+    for_each_word(access.lanes.address[lane], static_cast<unsigned>(access.lanes.bytes),
+                  [&](std::uint64_t word, std::uint8_t bytes) { visit(lane, word, bytes); });
   });
 }
 
@@ -264,10 +270,7 @@ std::uint32_t Watch::access(const WarpAccess& access) {
   }
   if (access.space == WarpAccess::Space::global) {
     if (launches_ != 0) after_launch(access);
-    if (!parents_.empty()) {
-      beside_parents(access);
-      beside_siblings(access);
-    }
+    if (!parents_.empty()) beside_others(access);
     if (polled_ != nullptr) poll(access);
   }
   if (counts_ && access.step->joined_bytes != 0) {
@@ -355,105 +358,139 @@ void Watch::after_launch(const WarpAccess& access) {
   });
 }
 
-// What this access is beside one of a kernel that runs at the same time: one above it, or one that such a kernel launches.
-std::optional<Hazard> Watch::beside(const WarpAccess& access, std::size_t lane, Kernel& its_kernel,
-                                    WarpAccess::Kind its_kind, std::int32_t its_site,
-                                    bool is_parent) const {
+// What one is beside another that runs at the same time: one above it, or one that such a kernel launches. `is_there`: whether
+// what one stores is what the other has stored.
+template <class IsThere>
+std::optional<Hazard> Watch::beside(const Party& one, const Party& other, bool is_parent,
+                                    IsThere is_there) {
   using enum WarpAccess::Kind;
-  if (its_kind == load && access.kind == load) return std::nullopt;
-  const auto reading = [](Kernel& kernel, std::int32_t of) {
-    const auto& sites = kernel.facts().sites;
-    const auto at = static_cast<std::size_t>(of);
+  if ((other.kind == load && one.kind == load) || (other.is_strong && one.is_strong)) {
+    return std::nullopt;
+  }
+  const auto reading = [](const Party& its) {
+    const auto& sites = its.kernel.facts().sites;
+    const auto at = static_cast<std::size_t>(its.site);
     return at < sites.size() ? sites[at].reading : checker::Reading::plain;
   };
-  if (its_kind == atomic && access.kind == load) {
-    return checker::beside_atomic(reading(kernel_, access.step->site), false);
+  if (other.kind == atomic && one.kind == load) {
+    return checker::beside_atomic(reading(one), false);
   }
   // Who reads what a kernel that it has launched updates means to read its result.
-  if (its_kind == load && access.kind == atomic) {
-    return checker::beside_atomic(reading(its_kernel, its_site), is_parent);
+  if (other.kind == load && one.kind == atomic) {
+    return checker::beside_atomic(reading(other), is_parent);
   }
-  if (its_kind == store && access.kind == store && is_there(access, lane)) {
-    return Hazard::same_value_write;
-  }
-  return Hazard::race;
+  return other.kind == store && one.kind == store && is_there() ? Hazard::same_value_write
+                                                                : Hazard::race;
 }
 
-void Watch::beside_parents(const WarpAccess& access) {
+template <class IsThere>
+std::optional<Watch::Conflict> Watch::conflict(const std::vector<Parent>& others, const Party& one,
+                                               std::uint64_t word, std::uint8_t bytes,
+                                               IsThere is_there) {
   using enum WarpAccess::Kind;
-  for_each_word(access, [&](std::size_t lane, std::uint64_t word, std::uint8_t bytes) {
-    for (const Parent& parent : parents_) {
-      const auto found = parent.watch->after_launch_.find(word);
-      if (found == parent.watch->after_launch_.end()) continue;
-      for (const WarpAccess::Kind kind : {store, atomic, load}) {
-        const AfterLaunch& its = found->second[static_cast<std::size_t>(kind)];
-        if (its.launches < parent.launches || (its.bytes & bytes) == 0) continue;
-        if (its.is_strong && is_strong(access)) continue;
-        Kernel& above = parent.watch->kernel_;
-        const std::optional<Hazard> hazard = beside(access, lane, above, kind, its.site, true);
-        if (!hazard) continue;
-        return add_beside(*hazard, access, lane, word, kind, above, its.site,
-                          " after it has launched this kernel", Remedy::beside_parent);
-      }
+  std::optional<Conflict> result;
+  const auto compare = [&](const Party& other, bool is_parent) {
+    const auto hazard = beside(one, other, is_parent, is_there);
+    if (hazard && !result) result.emplace(Conflict{*hazard, other, is_parent});
+  };
+  for (const Parent& parent : others) {
+    const auto found = parent.watch->after_launch_.find(word);
+    if (found == parent.watch->after_launch_.end()) continue;
+    for (const WarpAccess::Kind kind : {store, atomic, load}) {
+      const AfterLaunch& its = found->second[static_cast<std::size_t>(kind)];
+      if (its.launches < parent.launches || (its.bytes & bytes) == 0) continue;
+      compare({parent.watch->kernel_, its.site, kind, its.is_strong}, true);
     }
-  });
-}
-
-// Kernels that hand data on by fences may be in an order of their own, and what is in the heap may have been given back
-// between the two.
-void Watch::beside_siblings(const WarpAccess& access) {
-  using enum WarpAccess::Kind;
-  if (kernel_.facts().hands_on) return;
-  for_each_word(access, [&](std::size_t lane, std::uint64_t word, std::uint8_t bytes) {
-    for (const Parent& parent : parents_) {
-      if (parent.siblings == nullptr) continue;
-      auto& words = parent.siblings->words;
-      if (words.size() >= Siblings::kMostWords && !words.contains(word)) continue;
-      auto& kinds = words[word];
-      auto& own = kinds[static_cast<std::size_t>(access.kind)];
-      Siblings::Access& mine =
-          own[0].stream == 0 || own[0].stream == parent.stream ? own[0] : own[1];
-      if (mine.stream == 0 || mine.stream == parent.stream) {
-        const bool was_strong = mine.stream == 0 || mine.is_strong;
-        mine = {parent.stream, access.step->site, &kernel_,
-                static_cast<std::uint8_t>(mine.bytes | bytes), was_strong && is_strong(access)};
-      }
-      for (const WarpAccess::Kind kind : {store, atomic, load}) {
-        for (const Siblings::Access& its : kinds[static_cast<std::size_t>(kind)]) {
-          if (its.stream == 0 || its.stream == parent.stream || (its.bytes & bytes) == 0) continue;
-          if (its.is_strong && is_strong(access)) continue;
-          const std::optional<Hazard> hazard =
-              beside(access, lane, *its.kernel, kind, its.site, false);
-          const Block* const block = hazard ? block_at(word * 4) : nullptr;
-          if (block == nullptr || block->kind == MemoryKind::heap ||
-              block->kind == MemoryKind::launch) {
-            continue;
-          }
-          return add_beside(*hazard, access, lane, word, kind, *its.kernel, its.site,
-                            " beside this kernel", Remedy::beside_sibling);
+  }
+  // Kernels that hand data on by fences may be in an order of their own, and what is in the heap may have been given back
+  // between the two.
+  if (one.kernel.facts().hands_on) return result;
+  for (const Parent& parent : others) {
+    if (parent.siblings == nullptr) continue;
+    auto& words = parent.siblings->words;
+    if (words.size() >= Siblings::kMostWords && !words.contains(word)) continue;
+    auto& kinds = words[word];
+    auto& own = kinds[static_cast<std::size_t>(one.kind)];
+    Siblings::Access& mine = own[0].stream == 0 || own[0].stream == parent.stream ? own[0] : own[1];
+    if (mine.stream == 0 || mine.stream == parent.stream) {
+      const bool was_strong = mine.stream == 0 || mine.is_strong;
+      mine = {parent.stream, one.site, &one.kernel, static_cast<std::uint8_t>(mine.bytes | bytes),
+              was_strong && one.is_strong};
+    }
+    for (const WarpAccess::Kind kind : {store, atomic, load}) {
+      for (const Siblings::Access& its : kinds[static_cast<std::size_t>(kind)]) {
+        if (its.stream == 0 || its.stream == parent.stream || (its.bytes & bytes) == 0) continue;
+        const Block* const block = block_at(word * 4);
+        if (block == nullptr || block->kind == MemoryKind::heap ||
+            block->kind == MemoryKind::launch) {
+          continue;
         }
+        compare({*its.kernel, its.site, kind, its.is_strong}, false);
       }
     }
+  }
+  return result;
+}
+
+DeviceLine Watch::Conflict::line() const {
+  return report::line_of(other.kernel.module->ptx(), other.kernel.code(), other.site);
+}
+
+std::string Watch::Conflict::words(const std::string& array, WarpAccess::Kind kind) const {
+  const DeviceLine there = line();
+  return std::string(verb(kind)) + " " + array + ", which " + short_name(other.kernel.name) + " " +
+         verb(other.kind) +
+         (there.line == 0 ? "" : " at " + there.file + ":" + std::to_string(there.line));
+}
+
+void Watch::beside_others(const WarpAccess& access) {
+  const Party one{kernel_, access.step->site, access.kind, is_strong(access)};
+  for_each_word(access, [&](std::size_t lane, std::uint64_t word, std::uint8_t bytes) {
+    const auto is_same = [&] { return is_there(access, lane); };
+    const std::optional<Conflict> found = conflict(parents_, one, word, bytes, is_same);
+    if (!found) return;
+    const char* const when =
+        found->is_of_parent ? " after it has launched this kernel" : " beside this kernel";
+    const auto [known, is_new] = faults_.try_emplace(
+        {access.step->site, std::string(when) + hazard_name(found->hazard)}, findings_.size());
+    if (!is_new) {
+      ++findings_[known->second].count;
+      return;
+    }
+    const std::string name = name_at_word(word);
+    add_finding(found->hazard, access.step->site, *access.warp, static_cast<int>(lane), name,
+                found->words(name, access.kind) + when, found->remedy(), {}, found->line());
   });
 }
 
-void Watch::add_beside(Hazard hazard, const WarpAccess& access, std::size_t lane,
-                       std::uint64_t word, WarpAccess::Kind its_kind, Kernel& its_kernel,
-                       std::int32_t its_site, const char* when, Remedy remedy) {
-  const auto [known, is_new] = faults_.try_emplace(
-      {access.step->site, std::string(when) + hazard_name(hazard)}, findings_.size());
-  if (!is_new) {
-    ++findings_[known->second].count;
-    return;
-  }
-  const std::string name = name_at_word(word);
-  const DeviceLine there = report::line_of(its_kernel.module->ptx(), its_kernel.code(), its_site);
-  const std::string place =
-      there.line == 0 ? "" : " at " + there.file + ":" + std::to_string(there.line);
-  add_finding(hazard, access.step->site, *access.warp, static_cast<int>(lane), name,
-              std::string(verb(access.kind)) + " " + name + ", which " +
-                  short_name(its_kernel.name) + " " + verb(its_kind) + place + when,
-              remedy, {}, there);
+std::optional<Finding> Watch::copy_beside(const std::vector<Parent>& others, const char* name,
+                                          Kernel& kernel, std::int32_t site, std::uint64_t address,
+                                          std::size_t bytes, bool writes) {
+  const Party one{kernel, site, writes ? WarpAccess::Kind::store : WarpAccess::Kind::load};
+  std::optional<Finding> result;
+  for_each_word(address, bytes, [&](std::uint64_t word, std::uint8_t its) {
+    const std::optional<Conflict> found = conflict(others, one, word, its, [] { return false; });
+    if (!found) return;
+    if (result) {
+      ++result->count;
+      return;
+    }
+    const DeviceLine line = report::line_of(kernel.module->ptx(), kernel.code(), site);
+    const DeviceLine other = found->line();
+    result.emplace();
+    result->kind = hazard_name(found->hazard);
+    result->note = is_note(found->hazard);
+    result->file = line.file;
+    result->line = line.line;
+    result->array = name_at_word(word);
+    result->count = 1;
+    result->other_file = other.file;
+    result->other_line = other.line;
+    result->message = std::string(name) + " " + found->words(result->array, one.kind) +
+                      (found->is_of_parent ? " after it has asked for it" : " beside it") + ". " +
+                      advice(found->hazard, found->remedy());
+  });
+  return result;
 }
 
 bool Polled::has_changed(const std::unordered_set<std::uint64_t>& but) const {

@@ -67,7 +67,8 @@ class Watch : public machine::Observer {
         std::optional<std::size_t> worker = std::nullopt);
   ~Watch() override;
 
-  /// Its kernel launches another, which runs beside it. Returns how many it has launched now.
+  Kernel& kernel() const { return kernel_; }
+  /// Its kernel launches another, or asks for a copy, which runs beside it. Returns how many it has launched now.
   std::uint32_t launches() { return ++launches_; }
   /// A kernel that launched this one, or one that this one comes from; how many it had launched then; and, where it has
   /// launched on several streams, what was touched there, and the stream of this one.
@@ -78,6 +79,10 @@ class Watch : public machine::Observer {
     std::uint32_t stream;
   };
   void runs_beside(std::vector<Parent> parents) { parents_ = std::move(parents); }
+  /// A copy or memset, `name`, which the kernel has asked for at the site, touches memory beside those. What is wrong, once.
+  static std::optional<Finding> copy_beside(const std::vector<Parent>& others, const char* name,
+                                            Kernel& kernel, std::int32_t site,
+                                            std::uint64_t address, std::size_t bytes, bool writes);
   /// Its kernel has touched memory after a launch.
   bool has_gone_on() const { return !after_launch_.empty(); }
   /// The number of its checker.
@@ -145,15 +150,30 @@ class Watch : public machine::Observer {
   std::uint32_t of_closed_devices(const machine::WarpAccess& access);
   void of_constants(const machine::WarpAccess& access);
   void after_launch(const machine::WarpAccess& access);
-  void beside_parents(const machine::WarpAccess& access);
-  void beside_siblings(const machine::WarpAccess& access);
-  void add_beside(Hazard hazard, const machine::WarpAccess& access, std::size_t lane,
-                  std::uint64_t word, machine::WarpAccess::Kind its_kind, Kernel& its_kernel,
-                  std::int32_t its_site, const char* when, Remedy remedy);
+  void beside_others(const machine::WarpAccess& access);
   void poll(const machine::WarpAccess& access);
-  std::optional<Hazard> beside(const machine::WarpAccess& access, std::size_t lane,
-                               Kernel& its_kernel, machine::WarpAccess::Kind its_kind,
-                               std::int32_t its_site, bool is_parent) const;
+  // A copy's kernel and site are those where it was asked for.
+  struct Party {
+    Kernel& kernel;
+    std::int32_t site;
+    machine::WarpAccess::Kind kind;
+    bool is_strong = false;
+  };
+  struct Conflict {
+    Hazard hazard;
+    Party other;
+    bool is_of_parent;
+    DeviceLine line() const;
+    /// Of what another does there.
+    std::string words(const std::string& array, machine::WarpAccess::Kind kind) const;
+    Remedy remedy() const { return is_of_parent ? Remedy::beside_parent : Remedy::beside_sibling; }
+  };
+  template <class IsThere>
+  static std::optional<Hazard> beside(const Party& one, const Party& other, bool is_parent,
+                                      IsThere is_there);
+  template <class IsThere>
+  static std::optional<Conflict> conflict(const std::vector<Parent>& others, const Party& one,
+                                          std::uint64_t word, std::uint8_t bytes, IsThere is_there);
   void all_have_waited(const machine::Block& block);
   void count(const machine::WarpAccess& access);
   void count(const machine::AsyncAccess& access);

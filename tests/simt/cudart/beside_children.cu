@@ -61,6 +61,20 @@ __global__ void on_two_streams(int* out, int apart, bool is_ordered) {
   fill<<<1, 16, 0, other>>>(out + apart, 3);
   fill<<<1, 16, 0, cudaStreamTailLaunch>>>(out, 4);
 }
+// So are copies and memsets that it asks for.
+__global__ void copies(int* out, int* values, bool is_last) {
+  values[1] = 6;
+  const cudaStream_t stream = is_last ? cudaStreamTailLaunch : nullptr;
+  cudaMemcpyAsync(out, values, 2 * sizeof(int), cudaMemcpyDeviceToDevice, stream);  // COPIES
+  values[0] = 5;                                                                    // AFTER copy
+}
+__global__ void sets(int* out, bool is_ordered) {
+  cudaStream_t one, other;
+  cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+  cudaMemsetAsync(out + 15, 0, sizeof(int), is_ordered ? one : other);  // SETS
+  fill<<<1, 16, 0, one>>>(out, 1);
+}
 __global__ void of_each_block(int* out) {
   const int first = blockIdx.x;
   fill<<<1, 16>>>(out + 8 * first, first);
@@ -79,6 +93,8 @@ int main(int argc, char** argv) {
     between<<<1, 1>>>(values, out, count);
     on_two_streams<<<1, 1>>>(values, 16, false);
     on_two_streams<<<1, 1>>>(values, 0, true);
+    copies<<<1, 1>>>(out, values, true);
+    sets<<<1, 1>>>(values, true);
     cudaStream_t stream;
     int* shared;
     cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
@@ -96,6 +112,9 @@ int main(int argc, char** argv) {
     cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
     of_each_block<<<1, 1, 0, one>>>(values);
     of_each_block<<<1, 1, 0, other>>>(values);
+  } else if (argv[1][0] == 'm') {
+    copies<<<1, 1>>>(out, values, false);
+    sets<<<1, 1>>>(values, false);
   } else if (argv[1][0] == 'w') {
     writes_what_it_reads<<<1, 1>>>(values, out, count);
   } else if (argv[1][0] == 'u') {

@@ -32,13 +32,13 @@ __global__ void parent(int* out, int depth, int* errors) {
 
 // As children do, copies begin when the kernel that asks for them has ended.
 __global__ void copies(int* out, int* errors) {
+  out[0] = 5;
   *errors += cudaMemsetAsync(out + 2, 1, 2 * sizeof(int)) != cudaSuccess;
   *errors +=
       cudaMemcpyAsync(out + 4, out, 4 * sizeof(int), cudaMemcpyDeviceToDevice) != cudaSuccess;
   *errors += cudaMemcpy2DAsync(out + 8, 2 * sizeof(int), out + 4, sizeof(int), sizeof(int), 4,
                                cudaMemcpyDeviceToDevice) != cudaSuccess;
   *errors += cudaMemset2DAsync(out + 9, 2 * sizeof(int), 0, sizeof(int), 3) != cudaSuccess;
-  out[0] = 5;
   int device = -1, count = 0, threads = 0;
   *errors += cudaGetDevice(&device) != cudaSuccess || device != 0;
   *errors += cudaGetDeviceCount(&count) != cudaSuccess || count != 1;

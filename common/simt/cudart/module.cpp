@@ -171,7 +171,13 @@ const checker::Facts& Kernel::facts() {
 
 Module& add_module(std::string ptx, bool is_linked) {
   auto made = std::make_unique<Module>(std::move(ptx), is_linked);
-  made->ptx();
+  for (const ptx::Function& function : made->ptx().functions) {
+    for (const ptx::Instruction& one : function.body) {
+      if (machine::is_opcode(one.opcode)) continue;
+      throw ptx::ParseError("the program's PTX:" + std::to_string(one.line) + ": " +
+                            std::string(one.opcode) + " is the name of no instruction");
+    }
+  }
   Module& module = *registered().modules.emplace_back(std::move(made));
   for (const ptx::Function& one : module.ptx().functions) {
     if (one.is_entry) add_kernel(&one, module, one.name.c_str());

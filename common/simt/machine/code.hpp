@@ -311,6 +311,9 @@ std::unique_ptr<Code> decode(const ptx::Module& module, const ptx::Function& ker
 /// that are unknown as they stand are put into the order of a form that has them all.
 void order_modifiers(ptx::Module& module);
 
+/// Whether PTX has instructions of that name, known here or not.
+bool is_opcode(std::string_view name);
+
 /// Forms of this function's instructions that decode() would refuse, each once, in the order of the text.
 std::vector<std::string> unknown_forms(const ptx::Function& function);
 

@@ -155,6 +155,13 @@ const Form* find_form(const ptx::Instruction& instruction) {
   return nullptr;
 }
 
+bool is_opcode(std::string_view name) {
+  static constexpr std::string_view kRefused[] = {"clusterlaunchcontrol", "istypep", "multimem",
+                                                  "sured", "tcgen05"};
+  return table().contains(name) ||
+         std::find(std::begin(kRefused), std::end(kRefused), name) != std::end(kRefused);
+}
+
 void order_modifiers(ptx::Module& module) {
   std::unordered_set<std::string_view> known;  // as the module's text has them: most come often
   for (ptx::Function& function : module.functions) {

@@ -75,6 +75,12 @@ CUfunction modules(const char* file) {
   RESULT(cuModuleLoadDataEx(&module, ".version 9.0\n.target sm_90\nnonsense", 2, options, settings),
          CUDA_ERROR_INVALID_PTX);
   EXPECT(std::strstr(log, "nonsense") != nullptr);
+  constexpr char kUnknown[] =
+      ".version 9.0\n.target sm_90\n.entry k() {\n  .reg .b32 %r1;\n  ad.u32 %r1, %r1, 1;\n  "
+      "ret;\n}\n";
+  settings[1] = reinterpret_cast<void*>(sizeof log);
+  RESULT(cuModuleLoadDataEx(&module, kUnknown, 2, options, settings), CUDA_ERROR_INVALID_PTX);
+  EXPECT(std::strstr(log, "PTX:5: ad is the name of no instruction") != nullptr);
   RIGHT(cuModuleLoad(&module, file));
   RIGHT(cuModuleGetFunction(&scale, module, "scale"));
   RESULT(cuModuleGetFunction(&none, module, "none"), CUDA_ERROR_NOT_FOUND);

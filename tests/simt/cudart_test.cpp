@@ -494,7 +494,10 @@ TEST_CASE("a library that has NVIDIA's runtime in it is named", "[simt]") {
 
 TEST_CASE("a library that runs on a GPU only is named before main()", "[simt]") {
   const Workbench bench;
-  std::ofstream(bench.path() / "jpeg.cpp") << "int plan() { return 5; }\n";
+  // As cuSOLVER does it calls what our cuBLAS has not got.
+  std::ofstream(bench.path() / "jpeg.cpp") << "int absent();\n"
+                                              "int plan() { return 5; }\n"
+                                              "int other() { return absent(); }\n";
   std::ofstream(bench.path() / "main.cu") << "int plan();\n"
                                              "int main() { return plan() + cudaFree(nullptr); }\n";
   const Outcome outcome = bench.run(

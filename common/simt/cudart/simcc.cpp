@@ -148,7 +148,10 @@ int main(int argc, char** argv) try {
   std::vector<std::string> words = {nvcc, "-gencode", "arch=compute_90a,code=compute_90a",
                                     "-Xcompiler", "-g", "-include", toolkit / "dropped_names.h",
                                     // Before the toolkit's, which Makefiles name.
-                                    "-I", toolkit / "older", "-L", toolkit / "lib64"};
+                                    "-I", toolkit / "older", "-L", toolkit / "lib64",
+                                    // NVIDIA's other libraries, which the program names when it
+                                    // starts, refer to more of cuBLAS than ours has.
+                                    "-Xlinker", "--allow-shlib-undefined"};
   const Options options = told(argc, argv);
   if (!options.is_debug) words.push_back("-lineinfo");  // -G has lines by itself, and warns of it
   // Behind ours: the last may lack its value.

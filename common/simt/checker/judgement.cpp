@@ -194,6 +194,8 @@ void BlockCheck::meet_strong(const Word& word, const Exact& one, const Exact& no
   }
   switch (ordered_by_locks(one, now)) {
     case Ordered::if_fenced:
+      // Who opens a lock by a store has taken it by an atomic, which has read what the one before left.
+      if (has_read(word, one, now)) return;
       met.lacks_fence = true;
       return take_first(conflict, one);
     case Ordered::without_acquire:
@@ -207,12 +209,15 @@ void BlockCheck::meet_strong(const Word& word, const Exact& one, const Exact& no
   }
 }
 
-// Whether the thread has read what was stored there, or something later: it reads nothing older again, fence or not.
+// Whether the thread has read what was stored there, or something later: it reads nothing older again, fence or not. For who
+// stores there an atomic has.
 bool BlockCheck::has_read(const Word& word, const Exact& stored, const Exact& now) const {
-  if (stored.act != Act::store || now.act != Act::load) return false;
+  if (stored.act != Act::store || now.act == Act::atomic) return false;
+  const bool by_any = now.act == Act::load;
   return std::any_of(&stored + 1, word.all.data() + word.all.size(), [&](const Exact& its) {
-    return its.act != Act::store && is_strong(its) && (now.bytes & ~its.bytes) == 0 &&
-           its.block == now.block && (its.thread == now.thread || its.moment < since_);
+    return (its.act == Act::atomic || (by_any && its.act == Act::load)) && is_strong(its) &&
+           (now.bytes & ~its.bytes) == 0 && its.block == now.block &&
+           (its.thread == now.thread || its.moment < since_);
   });
 }
 

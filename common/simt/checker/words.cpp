@@ -78,13 +78,18 @@ BlockCheck::Ordered BlockCheck::ordered(const Exact& earlier, unsigned thread) {
 
 // Of accesses that do not race since they are strong: a volatile value that is handed on by a lock still needs the lock's
 // fence, and what others have read may be overwritten behind it only. A cuda::atomic is made to be met by others at any
-// time: a counter that both have passed is not taken for its lock.
+// time: a counter that both have passed is not taken for its lock, and what a release stores is the flag itself.
 BlockCheck::Ordered BlockCheck::ordered_by_locks(const Exact& earlier, const Exact& now) {
   if (threads_.empty() || earlier.act == Act::atomic || earlier.thread == kNoThread) {
     return Ordered::yes;
   }
   const Ordered order = ordered(earlier, now.thread);
-  if (earlier.act == Act::load && order != Ordered::without_acquire) return Ordered::yes;
+  const Site* const site = site_of(earlier);
+  const bool is_released = site != nullptr && (site->strength == Strength::release ||
+                                               site->strength == Strength::acquire_release);
+  if (order == Ordered::without_acquire ? is_released : earlier.act == Act::load) {
+    return Ordered::yes;
+  }
   const bool is_value = is_volatile(earlier) || is_volatile(now);
   const bool is_flag = order == Ordered::if_fenced &&
                        (!is_value || !comes_after(threads_[now.thread].locked, earlier) ||

@@ -353,7 +353,8 @@ void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {
                    "since it has ended:",
                    -1, party_of(gone));
     }
-    if (other_site >= 0) {
+    // Threads with parts of their own meet at a barrier by its name.
+    if (other_site >= 0 && number == 0) {
       check.report(Hazard::divergent_barrier, site, first_thread,
                    "waits at this __syncthreads() while another waits at a different one:",
                    other_site, party_of(other_thread));

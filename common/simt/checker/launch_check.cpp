@@ -318,10 +318,19 @@ void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {
   unsigned first_thread = 0, gone = kNoThread;
   std::int32_t other_site = -1;
   unsigned other_thread = kNoThread;
+  // Each says for how many it is, in whole warps; who says nothing means all.
+  const auto named = [&](unsigned threads) {
+    return ((threads != 0 ? threads : block.threads()) + machine::kLanes - 1) / machine::kLanes *
+           machine::kLanes;
+  };
+  unsigned others = 0;
   for (const machine::Warp& warp : block.warps) {
     const unsigned begin = warp.index * machine::kLanes;
     for (const machine::Group& one : warp.others) {
       if (one.state != machine::Group::State::in_block || one.awaited != number) continue;
+      if (first != nullptr && named(one.threads) != named(first->threads)) {
+        others = named(one.threads);
+      }
       there[warp.index] |= one.lanes;
       const unsigned thread = begin + static_cast<unsigned>(std::countr_zero(one.lanes));
       if (first == nullptr) {
@@ -339,9 +348,19 @@ void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {
       gone = begin + static_cast<unsigned>(std::countr_zero(all & ~warp.live));
     }
   }
+  const machine::Block::Barrier& barrier = block.barriers[number];
+  if (first != nullptr && barrier.arrived != 0 &&
+      named(barrier.arrived_for) != named(first->threads)) {
+    others = named(barrier.arrived_for);
+  }
+  if (others != 0 && looks_for_barriers_) {
+    check.report(Hazard::divergent_barrier, (first->at - 1)->site, first_thread,
+                 "waits at this barrier for " + std::to_string(named(first->threads)) +
+                     " threads, for which others name " + std::to_string(others));
+  }
   // Those who did not wait may have ended since they arrived, or the barrier is for fewer than the block has.
   const bool is_for_some = gone != kNoThread && first != nullptr && first->threads != 0;
-  if (!are_all || is_for_some || block.barriers[number].arrived != 0) {
+  if (!are_all || is_for_some || barrier.arrived != 0) {
     check.meet(std::span(there).first(block.warps.size()), number);
     return;
   }

@@ -113,7 +113,9 @@ const Step* arrive_block(const Step* step, Warp& warp) {
   const Named its = named_by(step, warp);
   warp.block->grid->observer->arrived(warp, its.number);
   // A warp counts as a whole (9.7.13.1).
-  warp.block->barriers[its.number].arrived += kLanes;
+  Block::Barrier& barrier = warp.block->barriers[its.number];
+  barrier.arrived += kLanes;
+  barrier.arrived_for = its.threads;
   warp.advanced = true;
   return step + 1;
 }

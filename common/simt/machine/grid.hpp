@@ -218,9 +218,9 @@ struct Block {
   std::vector<std::byte> local;  // per thread local_bytes()
   /// Of each barrier: the threads that arrived without waiting, and what their predicates were.
   struct Barrier {
-    std::uint32_t arrived = 0;
-    std::uint32_t holds = 0, asked = 0;     // while they arrive (bar.red)
-    std::uint32_t held = 0, all_asked = 0;  // when they last went on
+    std::uint32_t arrived = 0, arrived_for = 0;  // by bar.arrive; for so many threads
+    std::uint32_t holds = 0, asked = 0;          // while they arrive (bar.red)
+    std::uint32_t held = 0, all_asked = 0;       // when they last went on
   };
   std::array<Barrier, 16> barriers{};
   std::vector<PendingLoad> loads;

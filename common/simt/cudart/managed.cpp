@@ -186,6 +186,23 @@ cudaError_t tell_advice(void* data, std::size_t bytes, cudaMemRangeAttribute att
   }
 }
 
+cudaError_t tell_all(const char* name, void** data, const std::size_t* data_bytes,
+                     const cudaMemRangeAttribute* attributes, std::size_t number,
+                     const void* pointer, std::size_t bytes) {
+  return call(name, [&]() -> cudaError_t {
+    if (data == nullptr || data_bytes == nullptr || attributes == nullptr || number == 0) {
+      return cudaErrorInvalidValue;
+    }
+    return in_range(pointer, bytes, [&](const AdvisedRange& range) {
+      cudaError_t error = cudaSuccess;
+      for (std::size_t i = 0; i < number && error == cudaSuccess; ++i) {
+        error = tell_advice(data[i], data_bytes[i], attributes[i], range);
+      }
+      return error;
+    });
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -232,24 +249,14 @@ cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvi
 cudaError_t cudaMemRangeGetAttribute(void* data, std::size_t data_bytes,
                                      cudaMemRangeAttribute attribute, const void* pointer,
                                      std::size_t bytes) {
-  return cudaMemRangeGetAttributes(&data, &data_bytes, &attribute, 1, pointer, bytes);
+  return tell_all("cudaMemRangeGetAttribute", &data, &data_bytes, &attribute, 1, pointer, bytes);
 }
 
 cudaError_t cudaMemRangeGetAttributes(void** data, std::size_t* data_bytes,
                                       cudaMemRangeAttribute* attributes, std::size_t number,
                                       const void* pointer, std::size_t bytes) {
-  return call("cudaMemRangeGetAttributes", [&]() -> cudaError_t {
-    if (data == nullptr || data_bytes == nullptr || attributes == nullptr || number == 0) {
-      return cudaErrorInvalidValue;
-    }
-    return in_range(pointer, bytes, [&](const AdvisedRange& range) {
-      cudaError_t error = cudaSuccess;
-      for (std::size_t i = 0; i < number && error == cudaSuccess; ++i) {
-        error = tell_advice(data[i], data_bytes[i], attributes[i], range);
-      }
-      return error;
-    });
-  });
+  return tell_all("cudaMemRangeGetAttributes", data, data_bytes, attributes, number, pointer,
+                  bytes);
 }
 
 cudaError_t cudaMemPrefetchBatchAsync(void** pointers, std::size_t* sizes, std::size_t count,

@@ -20,7 +20,6 @@
 #include "common/grader/formats.hpp"
 #include "common/grader/pack.hpp"
 #include "common/grader/submission.hpp"
-#include "common/grader/tripwires.hpp"
 #include "common/report/terminal.hpp"
 
 namespace halo {
@@ -213,7 +212,6 @@ void grade_submission(const BuildFolder& build, const GradeOptions& options,
   }
   const Sandbox sandbox = open_sandbox(build, options.sandbox, options.require_sandbox);
   grading.attempt.sandbox = &sandbox;
-  grading.attempt.look_at = grader::look_at;
   grade.sandbox = to_string(sandbox.level());
   // One file is graded as one, unless somebody says that it is all of an assignment.
   const bool counts_all = !options.assignment.empty() || !options.exercise.empty();

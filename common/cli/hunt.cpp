@@ -139,8 +139,9 @@ int judge_hunt(const BuildFolder& build, const Hunts& hunts, const Hunt& hunt,
   const std::uint64_t before = progress.read(exercise.name).seed;
   if (options.seed.empty() && before != 0) options.seed = std::to_string(before);
   const Attempt attempt = attempt_exercise(build, exercise, options);
-  if (attempt.end == Attempt::End::not_compiled) {
-    std::fprintf(stderr, "hunt %s does not compile\n%s\n", hunt.number.c_str(),
+  if (attempt.end != Attempt::End::judged) {
+    std::fprintf(stderr, "hunt %s %s\n%s\n", hunt.number.c_str(),
+                 attempt.end == Attempt::End::refused ? "is not judged" : "does not compile",
                  (attempt.errors.empty() ? attempt.mistake : attempt.errors).c_str());
     return 2;
   }

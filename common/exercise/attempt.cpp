@@ -20,6 +20,8 @@
 #include "common/build/gpu.hpp"
 #include "common/data/file.hpp"
 #include "common/data/temporary_folder.hpp"
+#include "common/exercise/compiled_file.hpp"
+#include "common/exercise/tripwires.hpp"
 #include "common/json/json.hpp"
 #include "common/process/patience.hpp"
 #include "common/process/process.hpp"
@@ -73,13 +75,6 @@ fs::path device_of(const BuildFolder& build) {
 fs::path check_of(const BuildFolder& build, const Exercise& exercise) {
   return build.path() / "exercises" /
          ("check-" + (exercise.check.empty() ? exercise.name : exercise.check));
-}
-
-std::string with_words(std::string text, const std::string& placeholder, const fs::path& path) {
-  if (const std::size_t at = text.find(placeholder); at != std::string::npos) {
-    text.replace(at, placeholder.size(), path.string());
-  }
-  return text;
 }
 
 // "path time size" of a file, so that another one is not taken for it.
@@ -136,13 +131,16 @@ Limited run_limited(const std::vector<std::string>& command, const AttemptOption
   return result;
 }
 
-// A file that is gone unless it was given another name.
+// A new folder, which is gone again with all that is still in it.
 class Temporary {
  public:
-  explicit Temporary(fs::path path) : path_(std::move(path)) {}
+  explicit Temporary(fs::path path) : path_(std::move(path)) {
+    fs::remove_all(path_);  // of another process that was killed
+    fs::create_directory(path_);
+  }
   ~Temporary() {
     std::error_code ignored;
-    fs::remove(path_, ignored);
+    fs::remove_all(path_, ignored);
   }
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
@@ -164,6 +162,34 @@ std::string a_screen_of(const std::string& errors, const fs::path& log) {
 void require_no_machine_fault(const Ended& compiler) {
   const std::string fault = machines_fault(compiler.out + compiler.err);
   if (!compiler.good() && !fault.empty()) throw machine_fault("the compiler: " + fault);
+}
+
+// Between compiling and linking: whether what is at `preprocessed` and in the object may run; `compiles` if there is an object.
+// `run` has a command run where they are.
+Tripped look_at_object(const BuildFolder& build, const Exercise& exercise, CompiledFile compiled,
+                       const std::string& nvcc, const fs::path& preprocessed,
+                       const fs::path& object, bool compiles,
+                       const std::function<Limited(const std::vector<std::string>&)>& run) {
+  std::error_code missing;
+  const std::uintmax_t size = fs::file_size(preprocessed, missing);
+  // More than look_at() looks at is not read.
+  if (!missing && size > kMostPreprocessed) {
+    return {"the preprocessor makes more than 32 MiB of it", {}};
+  }
+  compiled.preprocessed = text_of_file(preprocessed, true, kMostPreprocessed);
+  compiled.root = build.source().string();
+  compiled.toolkit = toolkit_of(nvcc).string();
+  compiled.is_program = exercise.start_text().find("\nint main(") != std::string::npos;
+  if (compiles) {
+    const Limited listed = run(symbols_command(object));
+    if (!listed.ended.good()) {
+      const std::string why = last_line(listed.ended.err);
+      throw CannotRun("nm cannot list a program's symbols" + (why.empty() ? "" : " (" + why + ")") +
+                      ": install binutils");
+    }
+    compiled.symbols = listed.ended.out;
+  }
+  return look_at(compiled);
 }
 
 // What a student's file is made into, and what it was made from.
@@ -218,21 +244,13 @@ class StudentProgram {
   }
 
  private:
-  // The command, the compiler and the library, whatever headers the student has added, and the text.
+  // The command, the compiler and the library, and the text: no other header than these have may be included.
   std::string all_it_is_made_from(const fs::path& source) const {
     std::string from;
     for (const std::string& word : words_) {
       std::error_code unknown;
       from += fs::is_regular_file(word, unknown) ? identity_of(word) : word + "\n";
     }
-    std::vector<fs::path> headers;
-    std::error_code unreadable;
-    for (const auto& entry : fs::directory_iterator(exercise_.folder, unreadable)) {
-      const std::string ending = entry.path().extension().string();
-      if (ending == ".h" || ending == ".hpp" || ending == ".cuh") headers.push_back(entry.path());
-    }
-    std::sort(headers.begin(), headers.end());
-    for (const fs::path& header : headers) from += identity_of(header);
     return from + source.string() + "\n" + text_of_file(source);
   }
 
@@ -244,15 +262,32 @@ class StudentProgram {
 
   bool compile(const fs::path& source, Attempt& attempt, Progress& progress) {
     attempt = {};
-    const Temporary fresh(program_.string() + "." + std::to_string(getpid()) + ".tmp");
-    std::vector<std::string> command;
-    for (const std::string& word : words_) {
-      command.push_back(
-          with_words(with_words(word, "{source}", source), "{program}", fresh.path()));
-    }
+    const Temporary folder(program_.string() + "." + std::to_string(getpid()) + ".tmp");
+    const fs::path object = folder.path() / (source.stem().string() + ".o");
+    const fs::path fresh = folder.path() / "program";
     std::string doing = "compiling " + exercise_.path_of(source);
-    const Limited run = run_limited(command, options_, progress, doing);
-    const std::string said = run.ended.out + run.ended.err;
+    const auto run_here = [&](const std::vector<std::string>& command) {
+      return run_limited(command, options_, progress, doing);
+    };
+    Limited run = run_here(object_command(words_, source, object));
+    std::string said = run.ended.out + run.ended.err;
+    const bool compiles =
+        run.ended.started && run.ended.good() && !run.expired() && fs::exists(object);
+    CompiledFile compiled;
+    compiled.name = source.string();
+    compiled.text = text_of_file(source);
+    const Tripped tripped =
+        look_at_object(build_, exercise_, compiled, words_[0], preprocessed_of(source, object),
+                       object, compiles, run_here);
+    if (!tripped.refusal.empty()) {
+      attempt.end = Attempt::End::refused;
+      attempt.mistake = "./halo grade refuses this file: " + tripped.refusal;
+      return false;
+    }
+    if (compiles) {
+      run = run_here(link_command(words_, object, fresh));
+      said += run.ended.out + run.ended.err;
+    }
     std::ofstream(log_) << said;
     if (run.expired()) {
       attempt.mistake = "the compiler was ended after " + std::to_string(options_.limit.count()) +
@@ -261,7 +296,7 @@ class StudentProgram {
     }
     if (!run.ended.started) throw CannotRun(run.ended.err);
     require_no_machine_fault(run.ended);
-    if (!run.ended.good() || !fs::exists(fresh.path())) {
+    if (!run.ended.good() || !fs::exists(fresh)) {
       const CompilerOutput output = read_compiler_output(said, build_.path());
       attempt.errors = a_screen_of(output.errors, log_);
       attempt.mistake = output.mistake;
@@ -273,7 +308,7 @@ class StudentProgram {
     }
     std::error_code failed;
     fs::remove(made_from_, failed);  // what it says is not true any more
-    fs::rename(fresh.path(), program_, failed);
+    fs::rename(fresh, program_, failed);
     if (failed)
       throw data::NotWritten("cannot write '" + program_.string() + "': " + failed.message());
     return true;
@@ -351,26 +386,10 @@ class SubmittedProgram {
     CompiledFile compiled;
     compiled.name = source();
     compiled.text = text_of_file(copy);
-    // More than look_at() looks at is not read.
-    if (is_preprocessed_too_large()) {
-      attempt.end = Attempt::End::refused;
-      attempt.mistake = "the preprocessor makes more than 32 MiB of it";
-      return false;
-    }
-    compiled.preprocessed = text_of_file(preprocessed(), true, kMostPreprocessed);
-    compiled.root = build_.source().string();
-    compiled.toolkit = toolkit_of(words[0]).string();
-    compiled.is_program = exercise_.start_text().find("\nint main(") != std::string::npos;
-    if (run.ended.good() && reason.empty()) {
-      const Limited listed = run_compiler(symbols_command(kObject), words, progress, "looking at");
-      if (!listed.ended.good()) {
-        const std::string why = last_line(listed.ended.err);
-        throw CannotRun("nm cannot list a program's symbols" +
-                        (why.empty() ? "" : " (" + why + ")") + ": install binutils");
-      }
-      compiled.symbols = listed.ended.out;
-    }
-    const Tripped tripped = options_.look_at(compiled);
+    const Tripped tripped = look_at_object(
+        build_, exercise_, compiled, words[0], preprocessed(), kObject,
+        run.ended.good() && reason.empty(),
+        [&](const auto& command) { return run_compiler(command, words, progress, "looking at"); });
     attempt.remarks = tripped.remarks;
     if (!tripped.refusal.empty()) {
       attempt.end = Attempt::End::refused;

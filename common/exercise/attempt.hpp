@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "common/build/build_folder.hpp"
-#include "common/exercise/compiled_file.hpp"
 #include "common/exercise/exercises.hpp"
 #include "common/exercise/marks.hpp"
 #include "common/process/sandbox.hpp"
@@ -28,13 +27,12 @@ struct AttemptOptions {
   /// Where somebody else's file is compiled and run, in a folder of its own with nothing of the exercise's folder; null:
   /// it is one's own.
   const Sandbox* sandbox = nullptr;
-  LookAt look_at = {};  // at somebody else's file, before it runs there
   /// Of the program there, in all its cases together. The judge ends one call that goes on and on much sooner.
   SandboxLimits limits = {.processor = 600};
 };
 
 struct Attempt {
-  /// `refused`: somebody else's file has something in it that may not run (look_at).
+  /// `refused`: the file has something in it that may not run (tripwires.hpp).
   enum class End { judged, not_compiled, refused, overtaken };
   End end = End::judged;
   Marks marks;

@@ -15,7 +15,8 @@ std::vector<std::string> object_command(const std::vector<std::string>& words,
                       : word == "{program}" ? object.string()
                                             : word);
   }
-  command.insert(command.begin() + 1, {"-c", "--keep"});
+  const fs::path folder = object.has_parent_path() ? object.parent_path() : fs::path(".");
+  command.insert(command.begin() + 1, {"-c", "--keep", "--keep-dir", folder.string()});
   return command;
 }
 

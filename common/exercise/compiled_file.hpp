@@ -1,10 +1,9 @@
-// Somebody else's file of an exercise, made a program in two steps, so that what the compiler made of it can be looked at
-// before it runs.
+// A file of an exercise, made a program in two steps, so that what the compiler made of it can be looked at before it
+// runs.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,11 +29,8 @@ struct Tripped {
 /// Bytes that the preprocessor makes; what is larger is refused.
 inline constexpr std::uintmax_t kMostPreprocessed = std::uintmax_t{32} << 20;
 
-/// Says whether such a file may run. Whatever is there is looked at, the text alone too.
-using LookAt = std::function<Tripped(const CompiledFile&)>;
-
 /// The commands that make a program in two steps, of the words of compilers.json, so that the object can be looked
-/// at. The first leaves preprocessed_of(object) as well.
+/// at. The first leaves preprocessed_of(object) beside it.
 std::vector<std::string> object_command(const std::vector<std::string>& words,
                                         const std::filesystem::path& source,
                                         const std::filesystem::path& object);

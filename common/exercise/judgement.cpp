@@ -59,23 +59,6 @@ std::string answers_note(const Exercise& exercise) {
          exercise.path_of(exercise.answers());
 }
 
-// The first file of the student's own that theirs includes: it would pass here, and not compile where it is graded.
-std::string include_note(const Exercise& exercise) {
-  const std::string directive = "#include\"";
-  std::istringstream lines(text_of_file(exercise.source(), true));
-  for (std::string line; std::getline(lines, line);) {
-    std::erase_if(line, [](char c) { return c == ' ' || c == '\t'; });
-    const std::size_t end = line.find('"', directive.size());
-    if (!line.starts_with(directive) || end == std::string::npos) continue;
-    const std::string name = line.substr(directive.size(), end - directive.size());
-    std::error_code unknown;
-    if (!std::filesystem::is_regular_file(exercise.folder / name, unknown)) continue;
-    return data::quoted(name) + " is not handed in: what you use of it belongs in " +
-           exercise.source().filename().string();
-  }
-  return "";
-}
-
 // Of the first budget that was not kept: what the worst lines do, with the same problem and inputs. It is for
 // people; where it cannot be had, the marks say enough.
 std::string why_over_budget(const BuildFolder& build, const Exercise& exercise, const Marks& marks,
@@ -125,14 +108,15 @@ std::string next_of(const Exercises& exercises, const Exercise& exercise,
          (watches ? "" : ": ./halo watch " + next->number);
 }
 
-Judgement not_compiled(const Exercise& exercise, const Attempt& attempt,
-                       const JudgementOptions& options) {
-  const std::string source = exercise.path_of(exercise.source());
+Judgement not_run(const Exercise& exercise, const Attempt& attempt,
+                  const JudgementOptions& options) {
   Judgement judgement;
   judgement.status = 2;
   judgement.screen = paint(exercise.number + "  " + exercise.title, Tone::strong, options.table) +
-                     "  " + paint("does not compile", Tone::bad, options.table) + "\n" +
-                     (attempt.errors.empty() ? attempt.mistake + "\n" : attempt.errors);
+                     "  " +
+                     paint(attempt.end == Attempt::End::refused ? "no points" : "does not compile",
+                           Tone::bad, options.table) +
+                     "\n" + (attempt.errors.empty() ? attempt.mistake + "\n" : attempt.errors);
   return judgement;
 }
 
@@ -166,7 +150,7 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
     none.overtaken = true;
     return none;
   }
-  if (attempt.end == Attempt::End::not_compiled) return not_compiled(exercise, attempt, options);
+  if (attempt.end != Attempt::End::judged) return not_run(exercise, attempt, options);
 
   const Marks& marks = attempt.marks;
   const bool wrong = std::any_of(marks.cases.begin(), marks.cases.end(),
@@ -207,7 +191,6 @@ Judgement judge_exercise(const BuildFolder& build, const Exercises& exercises,
   screen.lines = options.lines;
   if (options.lines > 0) screen.all_of_it = "./halo try " + exercise.number + " --all";
   if (!attempt.warning.empty()) screen.notes.push_back(attempt.warning);
-  if (const std::string note = include_note(exercise); !note.empty()) screen.notes.push_back(note);
   std::vector<std::string> faults = said.faults, keys;
   for (const Question& question : marks.questions) keys.push_back(question.key);
   for (const Predictions::Line& line : said.lines) {

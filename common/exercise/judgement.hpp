@@ -17,7 +17,7 @@ struct JudgementOptions {
 };
 
 struct Judgement {
-  int status = 0;          // 0 nothing is wrong, 1 something is, 2 it does not compile
+  int status = 0;          // 0 nothing is wrong, 1 something is, 2 it was not run
   bool passed = false;     // all cases are good: on a GPU some are not judged
   bool overtaken = false;  // and nothing else is known
   std::string screen;      // the marks, or what the compiler says

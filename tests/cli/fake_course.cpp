@@ -38,6 +38,7 @@ FakeCourse::FakeCourse() : root_(build.path() / "course") {
              R"({"words": [")" + (build.path() / "bin/compiler").string() +
                  R"(", "{source}", "-o", "{program}", ")" + worker.string() + R"("], "sim": ")" +
                  runtime.string() + R"("})");
+  write_executable(build.path() / "bin/nm", "");
   set_compiler(
       "if grep -q BROKEN \"$1\"; then\n"
       "  echo \"$1:2:5: error: BROKEN was not declared in this scope\" >&2\n"
@@ -100,7 +101,8 @@ fs::path FakeCourse::told(const std::string& name, const Marks& marks) const {
 
 void FakeCourse::set_compiler(const std::string& body) {
   write_executable(build.path() / "bin/compiler",
-                   "echo compiled >> '" + (build.path() / "compilations").string() + "'\n" + body);
+                   "[ \"$1\" = -c ] || { cp \"$1\" \"$3\"; exit; }\nshift 4\necho compiled >> '" +
+                       (build.path() / "compilations").string() + "'\n" + body);
 }
 
 std::size_t FakeCourse::compilations() const {

@@ -30,7 +30,7 @@ class FakeCourse {
   void set_check(const std::string& name, const std::string& body, bool on_the_host = false);
   /// A file of what a check tells: head, cases and faults of these marks.
   std::filesystem::path told(const std::string& name, const Marks& marks) const;
-  /// What the compiler does instead: $1 is the source, $3 the program.
+  /// What the compiler does instead: $1 is the source, $3 the object, of which linking makes a copy.
   void set_compiler(const std::string& body);
   std::size_t compilations() const;
   /// The words of the last call of any check.

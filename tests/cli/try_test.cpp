@@ -133,7 +133,6 @@ TEST_CASE_METHOD(TryFixture, "try: nothing is compiled again that has not change
     write_text(source, text);
     fs::last_write_time(source, time);
   }
-  SECTION("a header of the student's") { write_text(course.file(kTile, "mine.cuh"), "x"); }
   SECTION("the library") {
     write_text(course.build.path() / "common/exercise/libexercise-worker.a", "newer");
   }
@@ -265,14 +264,33 @@ TEST_CASE_METHOD(TryFixture, "try: a file that is saved while it is compiled is 
   CHECK(course.compilations() == 2);
 }
 
-TEST_CASE_METHOD(TryFixture, "try: a file that is not handed in is told, though all is right") {
-  write_text(source, "# include  \"tile.cuh\" // RIGHT\n#include \"common/x.h\"\n");
-  write_text(source.parent_path() / "tile.cuh", "\n");
-  const Ended ended = course.halo({"try", "04"});
-  CHECK(ended.status == 0);
-  CHECK_THAT(ended.out, contains("'tile.cuh' is not handed in: what you use of it belongs in "
-                                 "tile_and_halo.cu") &&
-                            !contains("x.h"));
+TEST_CASE_METHOD(TryFixture, "try: what grade refuses has no points, whatever its check says") {
+  const auto refused = [&](const std::string& text) {
+    write_text(source, text + "\n// RIGHT\n");
+    for (int time = 0; time < 2; ++time) {
+      const Ended ended = course.halo({"try", "04"});
+      CHECK(ended.status == 2);
+      CHECK_FALSE(fs::exists(course.progress()));
+      CHECK_THAT(ended.err,
+                 contains("04  Tile and halo  no points\n./halo grade refuses this file"));
+      CHECK(ended.out.empty());
+      if (time == 1) return ended.err;
+    }
+    return std::string();
+  };
+  CHECK_THAT(refused("#include \"/etc/passwd\""), contains("line 1: #include of an absolute path"));
+  // As the compiler says it.
+  course.set_compiler(
+      "printf '# 1 \"%s\"\\nasm\\n' \"$1\" > \"$(dirname \"$3\")/tile_and_halo.cpp4.ii\"\n"
+      "cp \"$1\" \"$3\"");
+  CHECK_THAT(refused("PTX"), contains("line 1: asm"));
+  course.set_compiler(
+      "printf '# 1 \"%s\"\\n# 1 \"%s/tile.cuh\" 1\\n' \"$1\" \"$(dirname \"$1\")\" > "
+      "\"$(dirname \"$3\")/tile_and_halo.cpp4.ii\"\ncp \"$1\" \"$3\"");
+  CHECK_THAT(refused("its own header"), contains("'tile.cuh': only this file is handed in"));
+  course.set_compiler("cp \"$1\" \"$3\"");
+  write_text(course.build.path() / "bin/nm", "#!/bin/sh\necho fork U\n");
+  CHECK_THAT(refused("it forks"), contains("it uses fork, which starts other programs"));
 }
 
 TEST_CASE_METHOD(TryFixture,

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "common/data/file.hpp"
-#include "common/grader/tripwires.hpp"
+#include "common/exercise/tripwires.hpp"
 
 int main(int argc, char** argv) {
   using namespace halo;
@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
     file.toolkit = argv[5];
     file.name = argv[6];
     file.is_program = file.text.find("\nint main(") != std::string::npos;
-    const Tripped tripped = grader::look_at(file);
+    const Tripped tripped = look_at(file);
     if (!tripped.refusal.empty()) std::printf("%s\n", tripped.refusal.c_str());
     return tripped.refusal.empty() ? 0 : 1;
   } catch (const std::runtime_error& error) {

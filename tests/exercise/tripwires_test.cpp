@@ -1,13 +1,12 @@
 // What is refused before it runs, and what is not. What the compiler makes of a file is played here; attacks_test.py
 // has real ones.
-#include "common/grader/tripwires.hpp"
+#include "common/exercise/tripwires.hpp"
 
 #include <string>
 
 #include "tests/catch.hpp"
 
 using namespace halo;
-using namespace halo::grader;
 using halo::test::contains;
 
 namespace {
@@ -20,14 +19,16 @@ std::string refusal_of_text(const std::string& text) {
 }
 
 // Tokens of the student's lines, behind a header's.
-std::string refusal_of_tokens(const std::string& tokens, const std::string& included = {}) {
+std::string refusal_of_tokens(const std::string& tokens, const std::string& included = {},
+                              const std::string& flags = {}) {
   CompiledFile file;
   file.name = "x.cu";
   file.root = "/halo";
   file.toolkit = "/opt/cuda";
   file.preprocessed = "# 1 \"x.cu\"\n";
   if (!included.empty()) {
-    file.preprocessed += "# 1 \"" + included + "\" 1\nvoid simt_of_a_header() { asm(\"nop\"); }\n";
+    file.preprocessed +=
+        "# 1 \"" + included + "\" 1" + flags + "\nvoid simt_of_a_header() { asm(\"nop\"); }\n";
     file.preprocessed += "# 2 \"x.cu\" 2\n";
   }
   file.preprocessed += tokens + "\n";
@@ -221,6 +222,19 @@ TEST_CASE("only the exercise's and the system's headers are included") {
   CHECK_THAT(refusal_of_tokens("int a;", "/halo/common/simt/simt.hpp"), contains("not a header"));
   CHECK_THAT(refusal_of_tokens("int a;", "/usr/../halo/solutions/a.cu"), contains("not a header"));
   CHECK_THAT(refusal_of_tokens("int a;", "x.cu"), contains("includes itself"));
+  CHECK_THAT(refusal_of_tokens("int a;", "tile.cuh"), contains("only this file is handed in"));
+  // Found by the compiler among its own, wherever these are.
+  CHECK(refusal_of_tokens("int a;", "/opt/gcc/include/c++/12/vector", " 3") == "");
+  CHECK_THAT(refusal_of_tokens("int a;", "/opt/gcc/secret"), contains("not a header"));
+  // A toolkit round the course, and one within it.
+  CompiledFile file;
+  file.name = "x.cu";
+  file.preprocessed = "# 1 \"x.cu\"\n# 1 \"/home/halo/bin/a.h\" 1\n";
+  file.toolkit = "/home";
+  file.root = "/home/halo";
+  CHECK_THAT(look_at(file).refusal, contains("not a header"));
+  file.toolkit = "/home/halo/bin";
+  CHECK(look_at(file).refusal == "");
 }
 
 TEST_CASE("functions that do more than compute and print are refused") {

@@ -1,4 +1,4 @@
-#include "common/grader/tripwires.hpp"
+#include "common/exercise/tripwires.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -12,7 +12,7 @@
 
 #include "common/data/file.hpp"
 
-namespace halo::grader {
+namespace halo {
 
 namespace {
 
@@ -148,7 +148,9 @@ class Reader {
         const std::string file =
             line.substr(static_cast<std::size_t>(read), close - static_cast<std::size_t>(read));
         const bool enters = line.find(" 1", close) != std::string::npos;
-        if (enters && is_own_) seen_.included.push_back({file, line_ - 1});
+        // 3: found where the compiler has its own, wherever that is.
+        const bool is_system = line.find(" 3", close) != std::string::npos;
+        if (enters && is_own_ && !is_system) seen_.included.push_back({file, line_ - 1});
         is_own_ = file == name_;
         line_ = number;
         return true;
@@ -255,7 +257,11 @@ bool may_include(const std::string& file, const CompiledFile& compiled) {
   const auto is_below = [&](const std::string& folder) {
     return path.starts_with(fs::path(folder).lexically_normal().string() + "/");
   };
-  if (is_below(compiled.toolkit)) return true;  // perhaps in the build folder
+  // Either may lie within the other.
+  if (is_below(compiled.toolkit) &&
+      (!is_below(compiled.root) || compiled.toolkit.size() > compiled.root.size())) {
+    return true;
+  }
   if (is_below(compiled.root)) {
     return std::any_of(
         std::begin(kInterfaceHeaders), std::end(kInterfaceHeaders),
@@ -654,7 +660,9 @@ Tripped look_at(const CompiledFile& file) {
     } else if (!may_include(included.text, file)) {
       refused(at_line(included.line) + "#include of " +
               data::quoted(fs::path(included.text).filename().string()) +
-              ", which is not a header of the system or of the exercise");
+              (fs::path(included.text).parent_path() == fs::path(file.name).parent_path()
+                   ? ": only this file is handed in, and what you use of that belongs in it"
+                   : ", which is not a header of the system or of the exercise"));
     }
   }
   refused(Wires(seen.tokens, file.is_program).refusal());
@@ -691,4 +699,4 @@ Tripped look_at(const CompiledFile& file) {
   return tripped;
 }
 
-}  // namespace halo::grader
+}  // namespace halo

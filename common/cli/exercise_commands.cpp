@@ -7,12 +7,20 @@
 #include "common/report/terminal.hpp"
 
 namespace halo {
+namespace {
+
+// What nobody could read was not given.
+void tell(const Help& help, std::FILE* stream) {
+  std::fputs(help.text.c_str(), stream);
+  if (help.note && lost_output().empty()) std::fputs(help.note().c_str(), stream);
+}
+
+}  // namespace
 
 int run_hint(const BuildFolder& build, const std::string& exercise, bool all) {
   const Exercises exercises(build.source());
   const ProgressFile progress(exercises.folder());
-  std::fputs(hint_for(exercises.find(exercise), progress, all, terminal_width(stdout)).text.c_str(),
-             stdout);
+  tell(hint_for(exercises.find(exercise), progress, all, terminal_width(stdout)), stdout);
   return 0;
 }
 
@@ -22,7 +30,7 @@ int run_show(const BuildFolder& build, const std::string& exercise, bool beside)
   const Exercise& asked = exercises.find(exercise);
   if (beside) std::fputs(asked.begin().c_str(), stderr);
   const Help help = solution_for(asked, progress, beside);
-  std::fputs(help.text.c_str(), help.given ? stdout : stderr);
+  tell(help, help.given ? stdout : stderr);
   return help.given ? 0 : 1;
 }
 

@@ -62,6 +62,15 @@ std::string reflowed(const std::string& text, int width) {
   return shown;
 }
 
+// Help::note, which changes what is known of the exercise.
+std::function<std::string()> note_in(const ProgressFile& progress, const Exercise& exercise,
+                                     const std::function<void(ExerciseRecord&)>& change) {
+  return [&progress, name = exercise.name, change] {
+    const std::string not_saved = progress.change(name, change);
+    return not_saved.empty() ? "" : not_saved + "\n";
+  };
+}
+
 std::string asked(const Exercise& exercise) { return "./halo show " + exercise.number; }
 
 // The student's file under the first free name of its kind; nothing is ever written over. Returns the copy.
@@ -115,33 +124,31 @@ Help hint_for(const Exercise& exercise, const ProgressFile& progress, bool all, 
     return help;
   }
   const int level = std::min(seen + 1, count);
-  std::string not_saved;
-  if (level > seen) {
-    not_saved = progress.change(exercise.name, [&](ExerciseRecord& record) {
-      record.hints = std::max(record.hints, level);
-    });
-  }
   std::string text = shown(level);
   text += seen == count
               ? "(these were all; ./halo hint " + exercise.number + " --all shows them again)\n"
           : level < count ? "(./halo hint " + exercise.number + " again for the next)\n"
                           : "";
-  if (!not_saved.empty()) text += not_saved + "\n";
-  return {true, text};
+  if (level == seen) return {true, text};
+  return {true, text, note_in(progress, exercise, [level](ExerciseRecord& record) {
+            record.hints = std::max(record.hints, level);
+          })};
 }
 
 Help solution_for(const Exercise& exercise, const ProgressFile& progress, bool beside) {
   const fs::path solution = exercise.solution();
   const ExerciseRecord record = progress.read(exercise.name);
-  std::string note;
-  if (record.passed.empty()) {
-    const bool is_first = record.asked_for_solution.empty();
-    note = progress.change(exercise.name, [&](ExerciseRecord& known) {
-      std::string& date = is_first ? known.asked_for_solution : known.shown_solution;
-      if (date.empty()) date = date_now();
+  std::string not_noted;
+  std::function<std::string()> note;
+  if (record.passed.empty() && !record.asked_for_solution.empty()) {
+    note = note_in(progress, exercise, [](ExerciseRecord& known) {
+      if (known.shown_solution.empty()) known.shown_solution = date_now();
     });
+  } else if (record.passed.empty()) {
+    not_noted = progress.change(
+        exercise.name, [](ExerciseRecord& known) { known.asked_for_solution = date_now(); });
     // Where nothing can be noted the second time would be the first for ever.
-    if (is_first && note.empty()) {
+    if (not_noted.empty()) {
       return {false, exercise.number +
                          " is not passed yet. Asking again shows the solution, and "
                          "that is noted: " +
@@ -158,7 +165,8 @@ Help solution_for(const Exercise& exercise, const ProgressFile& progress, bool b
                      exercise.source().string(), solution.string()});
     if (!diff.started) {
       text = text_of_file(solution);
-      note += (note.empty() ? "" : "\n") + std::string("(diff is not installed: all of it)");
+      not_noted +=
+          std::string(not_noted.empty() ? "" : "\n") + "(diff is not installed: all of it)";
     } else if (diff.signal != 0 || diff.status > 1) {
       throw std::runtime_error("diff: " + last_line(diff.err));
     } else {
@@ -166,8 +174,8 @@ Help solution_for(const Exercise& exercise, const ProgressFile& progress, bool b
     }
   }
   if (!text.ends_with('\n')) text += '\n';
-  if (!note.empty()) text += note + "\n";
-  return {true, text};
+  if (!not_noted.empty()) text += not_noted + "\n";
+  return {true, text, note};
 }
 
 Help begin_again(const Exercise& exercise) {

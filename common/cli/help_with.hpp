@@ -2,6 +2,7 @@
 // key for each of the commands.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "common/exercise/exercises.hpp"
@@ -9,13 +10,15 @@
 
 namespace halo {
 
-/// What there is to show, and what is to be said beside it.
+/// What there is to show. What counts as given does once it was shown: then `note` is called, unless it is empty, and says
+/// what is to be said behind the text, why it could not be noted.
 struct Help {
   bool given = true;
   std::string text;  // ends with a line's end
+  std::function<std::string()> note = {};
 };
 
-/// The next hint, which counts as seen; after the last one the last. `all`: those seen so far. Throws
+/// The next hint, which then counts as seen; after the last one the last. `all`: those seen so far. Throws
 /// WrongUse if there are none. `width` of the terminal, in letters; 0: without end.
 Help hint_for(const Exercise& exercise, const ProgressFile& progress, bool all, int width);
 

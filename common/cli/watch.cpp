@@ -363,10 +363,10 @@ class Watch {
           all_are_passed();
           return true;
         case 'h':
-          aside_ = hint_for(exercise, progress_, false, terminal_width(stdout)).text;
+          set_aside(hint_for(exercise, progress_, false, terminal_width(stdout)));
           break;
         case 's':
-          aside_ = solution_for(exercise, progress_, true).text;
+          set_aside(solution_for(exercise, progress_, true));
           break;
         case 'r':
           if (before != 'r') {
@@ -389,6 +389,9 @@ class Watch {
   }
 
   static constexpr const char* kGone = "the file is gone: waiting for it (r starts over)\n";
+
+  // It is drawn at once.
+  void set_aside(const Help& help) { aside_ = help.text + (help.note ? help.note() : ""); }
 
   const BuildFolder& build_;
   const WatchOptions& options_;

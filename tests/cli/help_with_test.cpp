@@ -104,6 +104,24 @@ TEST_CASE("show: after the pass at once, before it at the second time of asking,
   }
 }
 
+TEST_CASE("hint, show: what could not be written was not seen") {
+  FakeCourse course;
+  course.add(kTile, "Tile and halo");
+  const auto unseen = [&](const std::string& what, const std::string& where) {
+    std::vector<std::string> words = course.build.command({what, "04"}, {}, course.root());
+    words.insert(words.begin(), {"sh", "-c", "exec \"$@\" " + where, "sh"});
+    CHECK(run_program(words).status == 74);
+  };
+  CHECK(course.halo({"show", "04"}).status == 1);
+  for (const char* const where : {">&-", ">/dev/full"}) {
+    unseen("hint", where);
+    unseen("show", where);
+  }
+  CHECK(record(course).get_or("hints", 0) == 0);
+  CHECK(record(course).get_or("shown_solution", std::string()).empty());
+  CHECK_THAT(course.halo({"hint", "04"}).out, contains("hint 1 of 3"));
+}
+
 TEST_CASE("show: a copy of the course without solutions says so") {
   FakeCourse course;
   course.add(kTile, "Tile and halo");

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -243,6 +244,7 @@ class Archive : public Contents {
     archive_read_support_filter_gzip(in);
     archive_read_support_filter_xz(in);
     archive_read_support_filter_zstd(in);
+    if (packed == 0 || is_empty_zip()) refuse_empty();
     if (archive_read_open_filename(in, path_.c_str(), 1 << 16) != ARCHIVE_OK) throw damaged(in);
 
     std::uint64_t unpacked = 0;
@@ -300,12 +302,23 @@ class Archive : public Contents {
     if (archive_read_has_encrypted_entries(in) == 1 && archive_file_count(in) == 0) {
       refuse_encrypted();
     }
-    if (archive_file_count(in) == 0) throw Refused("the archive is empty");
+    if (archive_file_count(in) == 0) refuse_empty();
   }
 
  private:
   [[noreturn]] static void refuse_encrypted() {
     throw Refused("the archive is encrypted: pack it without a password");
+  }
+
+  [[noreturn]] static void refuse_empty() {
+    throw Refused("the archive is empty: pack the files and hand it in again");
+  }
+
+  // Nothing but the record that ends one, which libarchive does not know by itself.
+  bool is_empty_zip() const {
+    char begin[4] = {};
+    std::ifstream(path_, std::ios::binary).read(begin, sizeof begin);
+    return std::memcmp(begin, "PK\5\6", sizeof begin) == 0;
   }
 
   static Refused damaged(archive* in) {
@@ -341,8 +354,39 @@ class Archive : public Contents {
 
 // ---- Which of it is taken ----
 
+// Without the number that a platform or a browser gives what is handed in, or loaded, again: x-1.cu and x (1).cu are x.cu.
+std::string first_name(const std::string& file) {
+  const std::size_t ending = file.rfind('.');
+  std::size_t end = ending;
+  const bool in_brackets = end > 0 && file[end - 1] == ')';
+  if (in_brackets) --end;
+  std::size_t begin = end;
+  while (begin > 0 && std::isdigit(static_cast<unsigned char>(file[begin - 1])) != 0) --begin;
+  if (begin == end || begin == 0 || file[begin - 1] != (in_brackets ? '(' : '-')) return file;
+  --begin;
+  while (begin > 0 && file[begin - 1] == ' ') --begin;
+  return file.substr(0, begin) + file.substr(ending);
+}
+
+// Which of the wanted files (Wanted::file or ::beside) one is that a platform has given a name before its own:
+// tile_and_halo.cu of meyer_tile_and_halo-1.cu. Null: none.
+const Wanted* meant_by(const std::string& file, const std::vector<Wanted>& wanted,
+                       std::string Wanted::*which) {
+  const std::string name = lower(first_name(file));
+  const Wanted* best = nullptr;
+  for (const Wanted& one : wanted) {
+    const std::string whole = lower(one.*which);
+    if (whole.empty() || !name.ends_with(whole)) continue;
+    const std::size_t before = name.size() - whole.size();
+    const bool is_word =
+        before == 0 || std::isalnum(static_cast<unsigned char>(name[before - 1])) == 0;
+    if (is_word && (best == nullptr || whole.size() > (best->*which).size())) best = &one;
+  }
+  return best;
+}
+
 // What may be the file of an exercise, the best first.
-enum Rank { kInCourse, kByName, kByFolder, kRanks };
+enum Rank { kInCourse, kByName, kByFolder, kRenamed, kRanks };
 
 struct Candidate {
   std::string path;
@@ -356,7 +400,7 @@ struct Found {
 };
 
 std::optional<Rank> rank_of(const Name& name, const Wanted& wanted,
-                            const std::set<std::string>& all_files) {
+                            const std::set<std::string>& all_files, const Wanted* meant) {
   const std::string folder = name.folders.empty() ? "" : lower(name.folders.back());
   const bool in_folder = folder == lower(wanted.exercise);
   if (lower(name.file) == lower(wanted.file)) {
@@ -368,7 +412,7 @@ std::optional<Rank> rank_of(const Name& name, const Wanted& wanted,
   if (in_folder && is_source(name.file) && !all_files.contains(lower(name.file))) {
     return kByFolder;
   }
-  return std::nullopt;
+  return meant == &wanted ? std::optional(kRenamed) : std::nullopt;
 }
 
 std::string folder_of(const std::string& path) {
@@ -391,14 +435,13 @@ class Chooser {
     ++count_;
     told_.emplace(!is_source(name.file), entry.path);
     if (told_.size() > kTold) told_.erase(std::prev(told_.end()));
+    const Wanted* const meant = meant_by(name.file, wanted_, &Wanted::file);
+    const Wanted* const beside = meant_by(name.file, wanted_, &Wanted::beside);
     std::vector<std::pair<std::size_t, Rank>> of;
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      if (const auto rank = rank_of(name, wanted_[i], all_files_)) of.emplace_back(i, *rank);
+      if (const auto rank = rank_of(name, wanted_[i], all_files_, meant)) of.emplace_back(i, *rank);
     }
-    const bool is_beside = std::any_of(wanted_.begin(), wanted_.end(), [&](const Wanted& one) {
-      return lower(name.file) == lower(one.beside);
-    });
-    if (of.empty() && !is_beside) return;
+    if (of.empty() && beside == nullptr) return;
     Candidate one{entry.path, "", ""};
     if (!entry.is_file) {
       one.fault = data::quoted(entry.path) + " is a link or a device: hand in the file itself";
@@ -414,7 +457,10 @@ class Chooser {
       if (held_ > kHeld) throw Refused("there are too many files of exercises in it");
     }
     for (const auto& [i, rank] : of) found_[i].files[rank].push_back(one);
-    if (is_beside && one.fault.empty()) beside_.emplace(lower(entry.path), one.bytes);
+    if (beside == nullptr || !one.fault.empty()) return;
+    // Claims only grow: of several copies the longest is the last.
+    std::string& longest = beside_[lower(folder_of(entry.path) + beside->beside)];
+    if (one.bytes.size() > longest.size()) longest = one.bytes;
   }
 
   const std::vector<std::string>& archives() const { return archives_; }
@@ -486,18 +532,21 @@ class Chooser {
     return true;
   }
 
-  // Of a copy of the course, only what is in exercises may be the student's.
-  bool is_of_course(const Candidate& file) const {
+  // Of a copy of the course, only what is in exercises may be the student's, and no platform has given it another name.
+  bool is_of_course(const Candidate& file, bool is_renamed) const {
     const std::string folder = folder_of(file.path);
     return std::any_of(courses_.begin(), courses_.end(), [&](const std::string& course) {
-      return folder.starts_with(course + "solutions/") || folder.starts_with(course + "tests/") ||
+      return (is_renamed && folder.starts_with(course)) ||
+             folder.starts_with(course + "solutions/") || folder.starts_with(course + "tests/") ||
              folder.starts_with(course + "exercises/hunts/start/");
     });
   }
 
   std::vector<Candidate> best(const Found& found) const {
-    for (std::vector<Candidate> files : found.files) {
-      std::erase_if(files, [&](const Candidate& file) { return is_of_course(file); });
+    for (const auto& ranked : found.files) {
+      std::vector<Candidate> files = ranked;
+      const bool are_renamed = &ranked == &found.files[kRenamed];
+      std::erase_if(files, [&](const Candidate& file) { return is_of_course(file, are_renamed); });
       if (!files.empty()) return files;
     }
     return {};
@@ -521,37 +570,12 @@ std::string asked_for(const std::vector<Wanted>& wanted) {
                                   wanted.front().file;
 }
 
-// Without the number that a platform or a browser gives what is handed in, or loaded, again: x-1.cu and x (1).cu are x.cu.
-std::string first_name(const std::string& file) {
-  const std::size_t ending = file.rfind('.');
-  std::size_t end = ending;
-  const bool in_brackets = end > 0 && file[end - 1] == ')';
-  if (in_brackets) --end;
-  std::size_t begin = end;
-  while (begin > 0 && std::isdigit(static_cast<unsigned char>(file[begin - 1])) != 0) --begin;
-  if (begin == end || begin == 0 || file[begin - 1] != (in_brackets ? '(' : '-')) return file;
-  --begin;
-  while (begin > 0 && file[begin - 1] == ' ') --begin;
-  return file.substr(0, begin) + file.substr(ending);
-}
-
-// As what exercise's file one is taken that was handed in by itself: tile_and_halo.cu of meyer_tile_and_halo.cu.
+// As what exercise's file one is taken that was handed in by itself.
 std::string lone_name(const std::string& file, const std::vector<Wanted>& wanted) {
-  const std::string name = first_name(file);
-  const Wanted* best = nullptr;
-  for (const Wanted& one : wanted) {
-    if (!lower(name).ends_with(lower(one.file))) continue;
-    const std::size_t before = name.size() - one.file.size();
-    const bool is_word =
-        before == 0 || std::isalnum(static_cast<unsigned char>(name[before - 1])) == 0;
-    if (is_word && (best == nullptr || one.file.size() > best->file.size())) best = &one;
-  }
-  if (best == nullptr && wanted.size() == 1) best = &wanted.front();
-  if (best == nullptr) {
-    throw Refused(data::quoted(file) +
-                  " does not have the name of an exercise's file: " + asked_for(wanted));
-  }
-  return best->file;
+  if (const Wanted* const one = meant_by(file, wanted, &Wanted::file)) return one->file;
+  if (wanted.size() == 1) return wanted.front().file;
+  throw Refused(data::quoted(file) +
+                " does not have the name of an exercise's file: " + asked_for(wanted));
 }
 
 std::unique_ptr<Contents> open_archive(const fs::path& path, const SubmissionLimits& limits) {

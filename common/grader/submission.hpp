@@ -44,9 +44,9 @@ struct SubmissionLimits {
 };
 
 /// Copies what `from` holds of these exercises to `to`, an empty private folder, as NN_name/name.cu and what is wanted beside it. Of an exercise it takes
-/// the .cu file of its name, wherever that lies, or the only one in a folder of the exercise's name; the file in
-/// exercises/NN_name before all others, and of a copy of the whole course nothing else. A file handed in by itself is of the
-/// exercise that its name ends with or, where one exercise is wanted only, of that one. In a folder without any of these, the one archive that lies there is opened instead.
+/// the .cu file of its name, wherever that lies, or the only one in a folder of the exercise's name, or one whose name ends with it,
+/// as platforms rename it; the file in exercises/NN_name before all others, and of a copy of the whole course nothing else. A file
+/// handed in by itself is of the exercise that its name ends with or, where one exercise is wanted only, of that one. In a folder without any of these, the one archive that lies there is opened instead.
 ///
 /// Returns what there is, in the order of `wanted`, without those of which there is nothing. Throws Refused, and
 /// data::NotWritten.

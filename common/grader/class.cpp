@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string_view>
 
 #include "common/data/csv.hpp"
@@ -185,6 +186,32 @@ std::vector<fs::path> paths_of(const fs::path& submissions, const std::vector<fs
   return paths;
 }
 
+// Whose a loose file is, by what a platform has put before its name; empty: none has.
+//   Moodle: Ada Lovelace_99_assignsubmission_file_tile_and_halo.cu; Canvas: lovelaceada_LATE_99_1234_tile_and_halo.cu
+std::string person_of(const std::string& file) {
+  if (const std::size_t at = file.find("_assignsubmission_file_"); at != std::string::npos) {
+    return file.substr(0, at);
+  }
+  std::vector<std::string> words;
+  std::istringstream parts(file);
+  for (std::string word; std::getline(parts, word, '_');) words.push_back(word);
+  if (words.size() > 1 && words[1] == "LATE") words.erase(words.begin() + 1);
+  const auto is_number = [](const std::string& word) {
+    return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+  };
+  if (words.size() < 4 || !is_number(words[1]) || !is_number(words[2])) return "";
+  return words[0] + "_" + words[1];
+}
+
+// Whether these are files of one submission: some of exercises, no archive, and all in one folder.
+bool are_loose(const std::vector<fs::path>& files) {
+  return files.size() > 1 && std::all_of(files.begin(), files.end(), [&](const fs::path& file) {
+           std::error_code error;
+           return fs::is_regular_file(file, error) && !is_archive_name(file.filename().string()) &&
+                  file.parent_path() == files.front().parent_path();
+         });
+}
+
 ClassMember member_of(const std::string& id, const std::string& name,
                       const std::vector<fs::path>& handed_in) {
   ClassMember member{id, name, {}, fault_of_name(id)};
@@ -195,7 +222,15 @@ ClassMember member_of(const std::string& id, const std::string& name,
     member.fault = data::quoted(member.submission.filename().string()) +
                    " is named and not there: a wrong path in the list, or a link to nothing";
   }
-  if (handed_in.size() > 1) {
+  if (are_loose(handed_in)) {
+    member.loose = handed_in;
+    for (const fs::path& file : handed_in) {
+      if (access(file.c_str(), R_OK) != 0) {
+        member.fault = "cannot read " + data::quoted(file.filename().string()) + ": " +
+                       std::strerror(errno) + ": check its permissions";
+      }
+    }
+  } else if (handed_in.size() > 1) {
     const fs::path &one = handed_in[0], &other = handed_in[1];
     const std::string count = std::to_string(handed_in.size()) + " submissions";
     // In a folder no two have one name.
@@ -222,6 +257,7 @@ std::string made_from(const ClassMember& member, const std::string& basis) {
   all.add(basis + '\0' + member.id + '\0');
   try {
     all.add(submission_digest(member.submission));
+    for (const fs::path& file : member.loose) all.add(submission_digest(file));
   } catch (const Refused&) {
     return "";  // let the grader say it, each time
   }
@@ -319,7 +355,12 @@ class Graders {
     task.output = folder_.path() / (std::to_string(&task - tasks_.data()) + "-" +
                                     std::to_string(++task.tries) + ".json");
     task.start = Clock::now();
-    task.running = std::make_unique<Running>(grading_.grader(*task.member, task.output), Listener{},
+    ClassMember member = *task.member;
+    if (!member.loose.empty()) {
+      member.submission = fs::path(task.output).replace_extension();
+      put_together(member.loose, member.submission);
+    }
+    task.running = std::make_unique<Running>(grading_.grader(member, task.output), Listener{},
                                              Running::Alone::no);
     running_.push_back(&task);
   }
@@ -822,7 +863,9 @@ ClassList list_class(const fs::path& submissions, const fs::path& roster,
       for (RosterRow* const row : whose) row->handed_in.push_back(path);
       continue;
     }
-    others[stem].push_back(path);
+    std::error_code error;
+    const std::string person = fs::is_directory(path, error) ? "" : person_of(file);
+    others[person.empty() ? stem : person].push_back(path);
     if (whose.size() > 1) {
       list.remarks.push_back(data::quoted(file) + " may be of " + data::quoted(whose[0]->id) +
                              " or of " + data::quoted(whose[1]->id) +

@@ -22,6 +22,9 @@ struct ClassMember {
   std::string name;                  // as the roster has it; empty without one
   std::filesystem::path submission;  // empty: nothing was handed in
   std::string fault;                 // why it cannot be graded, one line; else empty
+  /// Several files that lie loose are handed in together, as platforms without folders have them: the grader gets them in
+  /// one. Empty: `submission` is all.
+  std::vector<std::filesystem::path> loose = {};
 };
 
 struct ClassList {
@@ -31,7 +34,7 @@ struct ClassList {
 };
 
 /// What lies in a folder, or is named in a list with a path a line (seen from the list's folder); each is called by its name
-/// without the ending. A roster is a CSV with the columns id, name and, if need be, submission (the file's name; who
+/// without the ending; a loose file of Moodle's or Canvas's by the student's name and number. A roster is a CSV with the columns id, name and, if need be, submission (the file's name; who
 /// worked together have the same): any other submission belongs to whose id its name has as a word, else to whom it begins with, as Moodle ("Ada
 /// Lovelace_123_...") and Canvas ("lovelaceada_123_...") name them; who handed in nothing stands in the list too. The
 /// roster and what else is named `beside` may lie among the submissions, and is none. Throws data::DataError, one line.

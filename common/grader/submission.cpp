@@ -628,6 +628,24 @@ std::string submission_digest(const fs::path& from, const SubmissionLimits& limi
   return all.hex();
 }
 
+void put_together(const std::vector<fs::path>& files, const fs::path& to,
+                  const SubmissionLimits& limits) {
+  fs::create_directory(to);
+  for (const fs::path& file : files) {
+    // Of what is not taken the name is enough; one byte more than may be is told as too many.
+    const std::string name = file.filename().string();
+    const bool is_taken = is_source(name) || lower(name).ends_with(kClaims);
+    std::string bytes(is_taken ? limits.file + 1 : 0, '\0');
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) throw data::DataError("cannot read " + data::quoted(name));
+    stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(stream.gcount()));
+    data::write_file((to / name).string(), bytes);
+  }
+}
+
+bool is_archive_name(const std::string& file) { return !archive_ending(file).empty(); }
+
 std::string why_no_archives() {
 #ifdef HALO_HAVE_ARCHIVE
   return "";

@@ -55,6 +55,10 @@ std::vector<HandedIn> take_submission(const std::filesystem::path& from,
                                       const std::filesystem::path& to,
                                       const SubmissionLimits& limits = {});
 
+/// Puts files that lie loose into a new folder, where they are taken as take_submission() takes them. Throws data::DataError.
+void put_together(const std::vector<std::filesystem::path>& files, const std::filesystem::path& to,
+                  const SubmissionLimits& limits = {});
+
 /// What its grade depends on of a submission, as a SHA-256: equal ones are graded alike. No archive is opened for that.
 /// Throws Refused for what cannot be read.
 std::string submission_digest(const std::filesystem::path& from,
@@ -62,6 +66,9 @@ std::string submission_digest(const std::filesystem::path& from,
 
 /// "meyer" of meyer.tar.gz: the name of a file or folder without the ending of a submission.
 std::string submission_name(const std::filesystem::path& from);
+
+/// Whether it has an archive's name.
+bool is_archive_name(const std::string& file);
 
 /// Whether archives can be opened; else what to install.
 std::string why_no_archives();

@@ -393,6 +393,40 @@ TEST_CASE("Who worked together have one submission, named by the roster, and eac
   for (const std::string id : {"4711", "4712", "4713"}) CHECK(rows[id]["points"] == "10");
 }
 
+TEST_CASE("Files that a platform lays loose are one submission of whose they are") {
+  Class all;
+  all.script = "grep -h . \"$1\"/*.cu > \"$3\"; ls \"$1\" >> '" + (all.folder / "names") + "'";
+  all.add("ekbo_LATE_12_341_answers.md", "not read");
+  all.add("ekbo_LATE_12_342_tile_and_halo-1.cu", grade_text("", {1}));
+  all.add("ekbo_LATE_12_343_07_softmax.claims", "4 race\n");
+  all.add("Ada L\u00f6v_99_assignsubmission_file_tile_and_halo.cu", grade_text("", {1}));
+  all.add("Ada L\u00f6v_99_assignsubmission_file_notes.txt", "");
+  SECTION("without a roster by the platform's name and number") {
+    CHECK(all.grade().graded == 2);
+    CHECK_THAT(all.write(), contains("2 students: 2 graded"));
+    CHECK(all.rows()["ekbo_12"]["points"] == "10");
+    CHECK(all.rows()["Ada L\u00f6v_99"]["points"] == "10");
+    CHECK_THAT(bytes_of(all.folder / "names"),
+               contains("ekbo_LATE_12_342_tile_and_halo-1.cu") && contains("07_softmax.claims"));
+    CHECK(all.grade().kept == 2);
+    all.add("ekbo_LATE_12_343_07_softmax.claims", "5 race\n");
+    CHECK(all.grade().kept == 1);
+  }
+  SECTION("with one by who is meant") {
+    all.roster = all.folder.write("roster.csv", "id,name\n7,Bo Ek\n8,Ada L\u00f6v\n");
+    CHECK(all.grade().graded == 2);
+    all.write();
+    CHECK(all.rows()["7"]["points"] == "10");
+    CHECK(all.rows()["8"]["points"] == "10");
+  }
+  SECTION("an archive beside them is one too many") {
+    all.add("ekbo_LATE_12_344_all.zip", "");
+    CHECK(all.grade().graded == 1);
+    all.write();
+    CHECK_THAT(all.rows()["ekbo_12"]["message"], contains("4 submissions") && contains("keep one"));
+  }
+}
+
 TEST_CASE("A link to nothing is told as such, and no grader is asked") {
   Class all;
   all.add("good.cu", grade_text("good", {1}));

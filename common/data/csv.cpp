@@ -14,6 +14,15 @@ class CsvReader {
       throw DataError(quoted(name) + ": it is UTF-16; save it as CSV in UTF-8");
     }
     if (text.starts_with("\xef\xbb\xbf")) at_ = 3;
+    for (std::size_t at = 0, size = 0; at < text.size(); at += size) {
+      size = letter_at(text, at);
+      if (size != 0) continue;
+      throw DataError(
+          quoted(name) + ", line " +
+          std::to_string(
+              1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')) +
+          ": it is not UTF-8; save it as CSV in UTF-8");
+    }
   }
 
   std::vector<CsvRow> rows() {

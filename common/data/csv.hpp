@@ -18,8 +18,8 @@ struct CsvRow {
 /// CSV as in RFC 4180, and what spreadsheets make of it: cells end at a comma, or where the first row has
 /// none at a semicolon, or at a tab; ends of line may be CRLF; a byte order mark is left out, blanks round
 /// a cell too. Rows without a word in them are left out, and those that begin with `comment`, if there is
-/// such a sign. `name` is what messages call the text. Throws DataError, one line, for UTF-16 and for a
-/// quote without an end.
+/// such a sign. `name` is what messages call the text. Throws DataError, one line, for what is not
+/// UTF-8 and for a quote without an end.
 std::vector<CsvRow> parse_csv(std::string_view text, const std::string& name, char comment = '\0');
 
 }  // namespace halo::data

@@ -45,6 +45,25 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
+std::size_t letter_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t size = first < 0xc2   ? 0
+                           : first < 0xe0 ? 2
+                           : first < 0xf0 ? 3
+                           : first < 0xf5 ? 4
+                                          : 0;
+  if (at + size > text.size()) return 0;
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Longer than need be, half of a pair, or beyond the last letter.
+  const bool is_none = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
+                       (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90);
+  return is_none ? 0 : size;
+}
+
 std::string printable(std::string_view text, std::size_t most) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto continues = [&](std::size_t i) { return (byte(i) & 0xc0) == 0x80; };
@@ -54,15 +73,11 @@ std::string printable(std::string_view text, std::size_t most) {
     while (end > 0 && continues(end)) --end;  // not in the middle of a letter
   }
   std::string result;
-  for (std::size_t i = 0; i < end; ++i) {
-    if (byte(i) < 0x20 || byte(i) == 0x7f) {
-      result += '?';
-    } else if (byte(i) == 0xc2 && i + 1 < end && byte(i + 1) < 0xa0) {  // U+0080 to U+009F
-      result += '?';
-      ++i;
-    } else {
-      result += text[i];
-    }
+  for (std::size_t i = 0, size = 0; i < end; i += std::max<std::size_t>(size, 1)) {
+    size = letter_at(text.substr(0, end), i);
+    const bool is_control = byte(i) < 0x20 || byte(i) == 0x7f ||
+                            (byte(i) == 0xc2 && size == 2 && byte(i + 1) < 0xa0);  // to U+009F
+    result += is_control || size == 0 ? "?" : text.substr(i, size);
   }
   return end < text.size() ? result + "..." : result;
 }

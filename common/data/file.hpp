@@ -23,7 +23,10 @@ class NotWritten : public DataError {
   using DataError::DataError;
 };
 
-/// The text with its control characters replaced, for a terminal and a message that stays one line, and cut
+/// How many bytes the letter has that begins at `at`, as UTF-8 has it; 0: none does.
+std::size_t letter_at(std::string_view text, std::size_t at);
+
+/// The text with its control characters and what is not UTF-8 replaced, for a terminal and a message that stays one line, and cut
 /// behind `most` bytes.
 std::string printable(std::string_view text, std::size_t most = 4000);
 

@@ -125,9 +125,7 @@ bool begins_with_name(const std::string& text, const std::string& name) {
 
 // Why no result can be called so; empty: one can.
 std::string fault_of_name(const std::string& id) {
-  const bool is_utf8 = Value(id).dump().find("\xEF\xBF\xBD") == std::string::npos ||
-                       id.find("\xEF\xBF\xBD") != std::string::npos;
-  if (!is_utf8 || data::printable(id) != id || id.find('/') != std::string::npos) {
+  if (data::printable(id) != id || id.find('/') != std::string::npos) {
     return "its name has characters that are not allowed: rename it";
   }
   if (id.size() > 200) return "its name is longer than 200 letters: rename it";

@@ -53,6 +53,11 @@ TEST_CASE("rows without a word are left out, and comments where there are such",
   CHECK(csv_cells("#;y\n1;2\n") == Cells{{"#", "y"}, {"1", "2"}});
 }
 
+TEST_CASE("What is neither ASCII nor UTF-8 is refused with its line", "[csv]") {
+  CHECK(error_of([&] { csv_cells("id,name\n1,Bo\n2,M\xfcller\n"); }) ==
+        "'t.csv', line 3: it is not UTF-8; save it as CSV in UTF-8");
+}
+
 TEST_CASE("UTF-16 is refused in one line", "[csv]") {
   for (const std::string start : {"\xff\xfe"
                                   "a",

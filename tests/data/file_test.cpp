@@ -38,6 +38,9 @@ TEST_CASE("what a terminal would obey is replaced, and what is too long cut", "[
   CHECK(data::printable("a\tb\r\x1b]0;x\a") == "a?b??]0;x?");
   CHECK(data::printable("\xc2\x9b"
                         "31m \xc2\xa0") == "?31m \xc2\xa0");  // CSI as one letter
+  CHECK(data::printable("Gr\xf6\xdf"
+                        "e\xc3 \xe2\x82\xac \xed\xa0\x80 \xf0\x9f\x98\x80 \xc0\xaf \xf5") ==
+        "Gr??e? \u20ac ??? \U0001F600 ?? ?");
   CHECK(data::printable("Größe", 3) == "Gr...");
   CHECK(data::printable("Größe", 4) == "Grö...");
   CHECK(data::printable("Größe", 7) == "Größe");

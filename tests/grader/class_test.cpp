@@ -450,6 +450,7 @@ TEST_CASE("Who handed in twice, or under a name that no file should have, is tol
   CHECK_THAT(summary, contains("error: ada: 2 submissions, 'ada.cu' and 'ada.zip': keep one"));
   CHECK(summary.find('\033') == std::string::npos);
   CHECK(all.calls() == 1);
+  CHECK(all.rows().count("m?ller") == 1);
 }
 
 TEST_CASE("A list names its submissions by paths, seen from where it lies") {

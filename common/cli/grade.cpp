@@ -10,6 +10,7 @@
 
 #include "common/cli/commands.hpp"
 #include "common/data/file.hpp"
+#include "common/data/suggestion.hpp"
 #include "common/data/temporary_folder.hpp"
 #include "common/exercise/attempt.hpp"
 #include "common/exercise/exercises.hpp"
@@ -296,7 +297,8 @@ int run_grade(const BuildFolder& build, const GradeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   if (!fs::exists(options.submission)) {
     throw WrongUse("there is no " + data::quoted(options.submission) +
-                   ": name the file, folder or archive that was handed in");
+                   ": name the file, folder or archive that was handed in" +
+                   data::did_you_mean_path(options.submission));
   }
   const Exercises exercises(build.source());
   const Assignment assignment = assignment_of(exercises, options.assignment, options.exercise);

@@ -12,6 +12,7 @@
 #include "common/cli/browser.hpp"
 #include "common/cli/commands.hpp"
 #include "common/data/file.hpp"
+#include "common/data/suggestion.hpp"
 #include "common/exercise/attempt.hpp"
 #include "common/exercise/traced.hpp"
 #include "common/process/process.hpp"
@@ -229,7 +230,8 @@ int run_trace(const BuildFolder& build, const TraceOptions& options) {
     std::error_code unknown;
     const bool is_file = fs::is_regular_file(options.what, unknown);
     if (!is_file && fs::path(options.what).has_extension()) {
-      throw WrongUse("there is no file " + data::quoted(options.what));
+      throw WrongUse("there is no file " + data::quoted(options.what) +
+                     data::did_you_mean_path(options.what));
     }
     if (!options.arguments.empty() && (options.exercise || !is_file)) {
       throw WrongUse("--args is for a file or a program");

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "common/data/suggestion.hpp"
+
 namespace halo::data {
 
 namespace {
@@ -91,7 +93,10 @@ InputFile::InputFile(const std::string& path) : path_(path) {
   if (path.empty()) throw error("the name is empty");
   // Without O_NONBLOCK opening a pipe would wait for a writer.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor_ < 0) throw error(reason_of(errno));
+  if (descriptor_ < 0) {
+    const int why = errno;
+    throw error(reason_of(why) + (why == ENOENT ? did_you_mean_path(path) : ""));
+  }
   struct stat status;
   std::string reason;
   if (::fstat(descriptor_, &status) != 0) {

@@ -2,8 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <system_error>
+
+#include "common/data/file.hpp"
 
 namespace halo::data {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -71,6 +77,29 @@ std::string nearest(std::string_view typed, const std::vector<std::string>& choi
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices) {
   const std::string meant = nearest(word, choices);
   return meant.empty() ? "" : "; did you mean " + meant + "?";
+}
+
+std::string did_you_mean_path(const std::string& path) {
+  constexpr std::size_t kMost = 10'000;  // of a folder; nobody waits for more
+  std::error_code error;
+  fs::path meant;
+  for (const fs::path& part : fs::path(path)) {
+    if (fs::exists(fs::symlink_status(meant / part, error))) {
+      meant /= part;
+      continue;
+    }
+    std::vector<std::string> names;
+    const fs::path folder = meant.empty() ? "." : meant;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end && names.size() < kMost;
+         at.increment(error)) {
+      names.push_back(at->path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    const std::string name = nearest(part.string(), names);
+    if (name.empty()) return "";
+    meant /= name;
+  }
+  return meant.empty() ? "" : "; did you mean " + data::quoted(meant.string()) + "?";
 }
 
 }  // namespace halo::data

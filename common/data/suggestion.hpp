@@ -14,4 +14,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& choic
 /// "; did you mean NEAREST?", or nothing.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices);
 
+/// The same of a path that leads nowhere: what is nearest in each folder, whichever of its names are mistyped.
+std::string did_you_mean_path(const std::string& path);
+
 }  // namespace halo::data

@@ -18,6 +18,7 @@
 
 #include "common/data/csv.hpp"
 #include "common/data/file.hpp"
+#include "common/data/suggestion.hpp"
 #include "common/data/temporary_folder.hpp"
 #include "common/exercise/predictions.hpp"
 #include "common/grader/grade.hpp"
@@ -43,7 +44,8 @@ std::string text_of(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
     throw data::DataError("cannot read " + data::quoted(path.string()) + ": " +
-                          std::strerror(errno) + ": check the path");
+                          std::strerror(errno) + ": check the path" +
+                          data::did_you_mean_path(path.string()));
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
@@ -149,7 +151,8 @@ std::vector<fs::path> paths_of(const fs::path& submissions, const std::vector<fs
     }
   } else if (!fs::exists(submissions, error)) {
     throw data::DataError("there is no folder or list of submissions " +
-                          data::quoted(submissions.string()));
+                          data::quoted(submissions.string()) +
+                          data::did_you_mean_path(submissions.string()));
   } else {
     std::string line;
     std::string text = text_of(submissions) + "\n";

@@ -92,6 +92,17 @@ Measure sum_of(std::string what, std::vector<std::string> counters, double facto
   return measure;
 }
 
+// `plain`, and what `others` says of the ways that it does not see.
+Measure with_others(const Measure& plain, double (*others)(const Cost&)) {
+  Measure all = plain;
+  all.of = [of = plain.of, others](const Cost& cost, double outputs) {
+    return of(cost, outputs) + others(cost);
+  };
+  return all;
+}
+
+double generic_atomics(const Cost& cost) { return static_cast<double>(cost.generic_atomics); }
+
 }  // namespace
 
 Measure Measure::divided_by(double number, std::string name) const {
@@ -127,9 +138,11 @@ Measure store_requests() {
   return sum_of("store requests", {"global_store_requests", "bulk_store_requests"}, 1, false);
 }
 Measure atomics() {
-  return sum_of("atomics",
-                {"global_atomic_requests", "shared_atomic_requests", "dshared_atomic_requests"}, 1,
-                false);
+  return with_others(
+      sum_of("atomics",
+             {"global_atomic_requests", "shared_atomic_requests", "dshared_atomic_requests"}, 1,
+             false),
+      generic_atomics);
 }
 Measure local_bytes_per_output() {
   return {"bytes of local memory per output",
@@ -155,47 +168,45 @@ namespace {
 constexpr double kWarpLanes = 32;
 constexpr double kSectorsOfWavefront = 4;
 
+// Requests of shared memory that are atomics.
+double atomics_on_chip(const Cost& cost) {
+  return static_cast<double>(cost.shared_atomic_requests + cost.dshared_atomic_requests) +
+         generic_atomics(cost);
+}
+
 // Passes through banks that are not counted as such: of an atomic request one a lane, and of another block's shared memory,
 // where sectors are counted, four of them, or one a request.
 double wavefronts_by_other_ways(const Cost& cost) {
-  return kWarpLanes *
-             static_cast<double>(cost.shared_atomic_requests + cost.dshared_atomic_requests) +
+  return kWarpLanes * atomics_on_chip(cost) +
          std::max(static_cast<double>(cost.dshared_load_sectors + cost.dshared_store_sectors) /
                       kSectorsOfWavefront,
                   static_cast<double>(cost.dshared_load_requests + cost.dshared_store_requests));
 }
 
-// `plain`, and what `others` says of the ways that it does not see.
-Measure with_others(const Measure& plain, double (*others)(const Cost&)) {
-  Measure all = plain;
-  all.of = [of = plain.of, others](const Cost& cost, double outputs) {
-    return of(cost, outputs) + others(cost);
-  };
-  return all;
-}
-
 }  // namespace
 
 Measure shared_conflicts() {
-  return with_others(
-      sum_of("bank conflicts",
-             {"shared_load_conflicts", "shared_store_conflicts", "shared_atomic_requests",
-              "dshared_atomic_requests"},
-             1, false),
-      [](const Cost& cost) {
-        // Of an atomic request all lanes but one, itself counted above; of others a wavefront is none.
-        const auto requests =
-            static_cast<double>(cost.dshared_load_requests + cost.dshared_store_requests);
-        const auto atomics =
-            static_cast<double>(cost.shared_atomic_requests + cost.dshared_atomic_requests);
-        return std::max(0.0, wavefronts_by_other_ways(cost) - requests - 2 * atomics);
-      });
+  return with_others(sum_of("bank conflicts",
+                            {"shared_load_conflicts", "shared_store_conflicts",
+                             "shared_atomic_requests", "dshared_atomic_requests"},
+                            1, false),
+                     [](const Cost& cost) {
+                       // Of an atomic request all lanes but one, itself counted above; of others a wavefront is none.
+                       const auto requests = static_cast<double>(cost.dshared_load_requests +
+                                                                 cost.dshared_store_requests);
+                       // Those by generic addresses are not.
+                       const double counted = atomics_on_chip(cost) - generic_atomics(cost);
+                       return std::max(0.0, wavefronts_by_other_ways(cost) - requests -
+                                                atomics_on_chip(cost) - counted);
+                     });
 }
 Measure shared_requests() {
-  return sum_of("shared-memory requests",
-                {"shared_load_requests", "shared_store_requests", "shared_atomic_requests",
-                 "dshared_load_requests", "dshared_store_requests", "dshared_atomic_requests"},
-                1, false);
+  return with_others(
+      sum_of("shared-memory requests",
+             {"shared_load_requests", "shared_store_requests", "shared_atomic_requests",
+              "dshared_load_requests", "dshared_store_requests", "dshared_atomic_requests"},
+             1, false),
+      generic_atomics);
 }
 Measure shared_wavefronts() {
   return with_others(

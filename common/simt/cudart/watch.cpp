@@ -245,6 +245,7 @@ void Watch::add(const Watch& other) {
   for (std::size_t i = 0; i < sites_.size(); ++i) sites_[i] += other.sites_[i];
   for (const auto& [site, sectors] : other.local_sectors_) local_sectors_[site] += sectors;
   mbarrier_phases_ += other.mbarrier_phases_;
+  generic_atomics_ += other.generic_atomics_;
   most_requests_ = std::max(most_requests_, other.most_requests_);
   tallies_.resize(std::max(tallies_.size(), other.tallies_.size()));
   for (std::size_t i = 0; i < other.tallies_.size(); ++i) tallies_[i] += other.tallies_[i];
@@ -656,7 +657,8 @@ void Watch::count(const WarpAccess& access) {
         if (how == Traffic::swapped) return count_swaps(access.lanes, c);
         if (is_of_half) return count_load(access.wavefronts(), c);
         // Nsight Compute counts none by an address that may lie anywhere.
-        c.shared_atomic_requests += access.step->window != machine::Window::generic ? 1 : 0;
+        const bool is_generic = access.step->window == machine::Window::generic;
+        (is_generic ? generic_atomics_ : c.shared_atomic_requests) += 1;
         return;
       }
       const memory::Wavefronts its = access.wavefronts();
@@ -1140,6 +1142,7 @@ Launch Watch::launch() {
     launch.local_sectors += sectors;
   }
   launch.mbarrier_phases = mbarrier_phases_;
+  launch.generic_atomics = generic_atomics_;
   launch.most_requests = most_requests_;
   for (auto& [place, line] : lines) {
     if (place.second == 0) continue;

@@ -1,7 +1,7 @@
 // CUB reduces the pairs of a block with an operator of ours, thread 0 tells the result: two barriers a row.
 #include <cuda_runtime.h>
 
-#include <cub/block/block_reduce.cuh>
+#include <cub/cub.cuh>
 
 #include "common/exercise/exercise.h"
 

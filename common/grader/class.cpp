@@ -1,5 +1,6 @@
 #include "common/grader/class.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -143,7 +144,9 @@ std::vector<fs::path> paths_of(const fs::path& submissions, const std::vector<fs
     for (fs::directory_iterator at(submissions, error), end; !error && at != end;
          at.increment(error)) {
       const std::string name = at->path().filename().string();
-      if (!name.starts_with('.') && name != "__MACOSX") paths.push_back(at->path());
+      // Moodle: what a student typed beside the files.
+      const bool is_typed = name.find("_assignsubmission_onlinetext_") != std::string::npos;
+      if (!name.starts_with('.') && name != "__MACOSX" && !is_typed) paths.push_back(at->path());
     }
     if (error) {
       throw data::DataError("cannot read " + data::quoted(submissions.string()) + ": " +
@@ -213,12 +216,28 @@ bool are_loose(const std::vector<fs::path>& files) {
          });
 }
 
+// Whoever may write into a folder of many could have anything graded as his by a link.
+bool is_link_of_another(const fs::path& path) {
+  struct stat link = {}, folder = {};
+  if (lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return false;
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  return link.st_uid != geteuid() &&
+         (stat(parent.c_str(), &folder) != 0 || link.st_uid != folder.st_uid);
+}
+
 ClassMember member_of(const std::string& id, const std::string& name,
                       const std::vector<fs::path>& handed_in) {
   ClassMember member{id, name, {}, fault_of_name(id)};
   if (!member.fault.empty()) member.id = data::printable(id, 200);
   if (handed_in.empty()) return member;
   member.submission = handed_in.front();
+  for (const fs::path& path : handed_in) {
+    if (is_link_of_another(path)) {
+      member.fault = data::quoted(path.filename().string()) +
+                     " is a link, and not of whose folder it is in: copy what it leads to";
+      return member;
+    }
+  }
   if (std::error_code error; !fs::exists(member.submission, error)) {
     member.fault = data::quoted(member.submission.filename().string()) +
                    " is named and not there: a wrong path in the list, or a link to nothing";

@@ -401,6 +401,7 @@ TEST_CASE("Files that a platform lays loose are one submission of whose they are
   all.add("ekbo_LATE_12_343_07_softmax.claims", "4 race\n");
   all.add("Ada L\u00f6v_99_assignsubmission_file_tile_and_halo.cu", grade_text("", {1}));
   all.add("Ada L\u00f6v_99_assignsubmission_file_notes.txt", "");
+  fs::create_directory(all.folder / "in/Ada L\u00f6v_99_assignsubmission_onlinetext_");
   SECTION("without a roster by the platform's name and number") {
     CHECK(all.grade().graded == 2);
     CHECK_THAT(all.write(), contains("2 students: 2 graded"));
@@ -434,6 +435,18 @@ TEST_CASE("A link to nothing is told as such, and no grader is asked") {
   CHECK(all.grade().graded == 1);
   CHECK_THAT(all.write(), contains("error: ada: 'ada.cu' is named and not there: a wrong path in"));
   CHECK(all.calls() == 1);
+}
+
+TEST_CASE("A link of somebody else's is not followed") {
+  Class all;
+  const std::string secret = all.folder.write("secret.cu", grade_text("", {1}));
+  fs::create_symlink(secret, all.folder / "in/mine.cu");
+  CHECK(all.grade().graded == 1);
+  if (lchown((all.folder / "in/mine.cu").c_str(), 12345, 12345) != 0)
+    skip("needs root to make a link somebody else's");
+  CHECK(all.grade().kept == 0);
+  all.write();
+  CHECK_THAT(all.rows()["mine"]["message"], contains("'mine.cu' is a link"));
 }
 
 TEST_CASE("Who handed in twice, or under a name that no file should have, is told") {

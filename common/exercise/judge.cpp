@@ -101,7 +101,7 @@ Measure with_others(const Measure& plain, double (*others)(const Cost&)) {
   return all;
 }
 
-double generic_atomics(const Cost& cost) { return static_cast<double>(cost.generic_atomics); }
+double hidden_requests(const Cost& cost) { return static_cast<double>(cost.hidden_requests); }
 
 }  // namespace
 
@@ -142,7 +142,7 @@ Measure atomics() {
       sum_of("atomics",
              {"global_atomic_requests", "shared_atomic_requests", "dshared_atomic_requests"}, 1,
              false),
-      generic_atomics);
+      hidden_requests);
 }
 Measure local_bytes_per_output() {
   return {"bytes of local memory per output",
@@ -168,10 +168,10 @@ namespace {
 constexpr double kWarpLanes = 32;
 constexpr double kSectorsOfWavefront = 4;
 
-// Requests of shared memory that are atomics.
+// Requests of shared memory that are atomics, or as costly.
 double atomics_on_chip(const Cost& cost) {
   return static_cast<double>(cost.shared_atomic_requests + cost.dshared_atomic_requests) +
-         generic_atomics(cost);
+         hidden_requests(cost);
 }
 
 // Passes through banks that are not counted as such: of an atomic request one a lane, and of another block's shared memory,
@@ -194,8 +194,8 @@ Measure shared_conflicts() {
                        // Of an atomic request all lanes but one, itself counted above; of others a wavefront is none.
                        const auto requests = static_cast<double>(cost.dshared_load_requests +
                                                                  cost.dshared_store_requests);
-                       // Those by generic addresses are not.
-                       const double counted = atomics_on_chip(cost) - generic_atomics(cost);
+                       // The hidden ones are not.
+                       const double counted = atomics_on_chip(cost) - hidden_requests(cost);
                        return std::max(0.0, wavefronts_by_other_ways(cost) - requests -
                                                 atomics_on_chip(cost) - counted);
                      });
@@ -206,7 +206,7 @@ Measure shared_requests() {
              {"shared_load_requests", "shared_store_requests", "shared_atomic_requests",
               "dshared_load_requests", "dshared_store_requests", "dshared_atomic_requests"},
              1, false),
-      generic_atomics);
+      hidden_requests);
 }
 Measure shared_wavefronts() {
   return with_others(

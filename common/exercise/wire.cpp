@@ -194,7 +194,7 @@ void each_plain_field(One& seen, const Tell& tell) {
   tell("copied_bytes", seen.cost.copied_bytes);
   tell("local_sectors", seen.cost.local_sectors);
   tell("mbarrier_phases", seen.cost.mbarrier_phases);
-  tell("generic_atomics", seen.cost.generic_atomics);
+  tell("hidden_requests", seen.cost.hidden_requests);
   tell("most_requests", seen.cost.most_requests);
   tell("printed", seen.printed.lines);
   tell("printed_total", seen.printed.total);

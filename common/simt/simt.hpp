@@ -242,7 +242,8 @@ struct Launch {
   std::uint64_t tensor_instructions = 0;  // of all lines
   std::uint64_t local_sectors = 0;        // of all lines
   std::uint64_t mbarrier_phases = 0;      // that came to an end
-  std::uint64_t generic_atomics = 0;      // requests to shared memory by generic addresses
+  /// Of shared memory, of which no counter knows: atomics by generic addresses, and mbarriers beyond 64 of a block.
+  std::uint64_t hidden_requests = 0;
   std::uint64_t most_requests = 0;        // of global memory, by one warp
   std::vector<LineCounters> lines;        // sorted by file and line
   std::vector<Finding> findings;          // sorted: file, line, kind

@@ -156,7 +156,7 @@ class SimulatedBackend final : public CudaBackend {
         seen.cost.tensor_instructions += launch.tensor_instructions;
         seen.cost.local_sectors += launch.local_sectors;
         seen.cost.mbarrier_phases += launch.mbarrier_phases;
-        seen.cost.generic_atomics += launch.generic_atomics;
+        seen.cost.hidden_requests += launch.hidden_requests;
         seen.cost.most_requests = std::max(seen.cost.most_requests, launch.most_requests);
         add_lines(launch, seen);
       }

@@ -37,7 +37,7 @@ void Cost::add(const Cost& other, std::uint64_t times) {
   tensor_instructions += times * other.tensor_instructions;
   local_sectors += times * other.local_sectors;
   mbarrier_phases += times * other.mbarrier_phases;
-  generic_atomics += times * other.generic_atomics;
+  hidden_requests += times * other.hidden_requests;
   most_requests = std::max(most_requests, other.most_requests);
   unfreed_bytes += times * other.unfreed_bytes;
   copied_bytes += times * other.copied_bytes;
@@ -49,7 +49,7 @@ bool as_predicted(const Cost& counted, const Cost& predicted) {
   alike.copied_bytes = predicted.copied_bytes;
   alike.local_sectors = predicted.local_sectors;
   alike.mbarrier_phases = predicted.mbarrier_phases;
-  alike.generic_atomics = predicted.generic_atomics;
+  alike.hidden_requests = predicted.hidden_requests;
   alike.most_requests = predicted.most_requests;
   return alike == predicted;
 }

@@ -27,7 +27,7 @@ struct Cost : simt::Counters {
   std::uint64_t copied_bytes = 0;     // by the call, with cudaMemcpy and its like
   std::uint64_t local_sectors = 0;    // of arrays that a thread has in local memory
   std::uint64_t mbarrier_phases = 0;  // that came to an end
-  std::uint64_t generic_atomics = 0;  // requests to shared memory, of which no counter knows
+  std::uint64_t hidden_requests = 0;  // of shared memory: simt.hpp
   std::uint64_t most_requests = 0;    // of global memory, by one warp of a launch
   HostCounts host;                    // of an exercise on the host
 

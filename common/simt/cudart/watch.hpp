@@ -205,7 +205,7 @@ class Watch : public machine::Observer {
   std::vector<std::uint64_t> tallies_;  // by Probes::tallies()
   std::unordered_map<std::int32_t, std::uint64_t> local_sectors_;  // by site
   std::uint64_t mbarrier_phases_ = 0;
-  std::uint64_t generic_atomics_ = 0;
+  std::uint64_t hidden_requests_ = 0;
   std::uint64_t most_requests_ = 0;  // of global memory, by one warp
   std::vector<Finding> findings_;
   std::function<void(const Finding&)> tell_;

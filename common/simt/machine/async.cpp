@@ -193,6 +193,7 @@ const Step* change_barriers(const Step* step, Warp& warp, Change change,
 const Step* init_barrier(const Step* step, Warp& warp) {
   const std::uint32_t* const count = warp.values<const std::uint32_t>(step->from[0]);
   warp.advanced = true;
+  warp.block->barriers_made += static_cast<std::uint64_t>(std::popcount(warp.active));
   return change_barriers(
       step, warp,
       [&](std::size_t lane, Mbarrier& barrier) { barrier.set(count[lane], count[lane], 0, 0); },

@@ -192,6 +192,7 @@ void Block::begin(Cluster& its_cluster, Dim3 its_index) {
   barriers = {};
   loads.clear();
   phases = 0;
+  barriers_made = 0;
   states = {};
   if (grid->probes != nullptr) tallies.assign(grid->probes->tallies().size(), 0);
   // On a GPU it holds what another block has left. Ones are NaNs and large numbers, which show in a result.

@@ -232,6 +232,7 @@ struct Block {
   std::array<Known, 32> known{};
   std::vector<std::uint64_t> tallies;  // by Probes::tallies()
   std::uint64_t phases = 0;            // of mbarriers that its threads brought to an end
+  std::uint64_t barriers_made = 0;     // mbarriers, however often each of them
 
   Block(const Grid& grid, unsigned rank);
   /// Before its first step, whatever it was before.

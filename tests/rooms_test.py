@@ -61,7 +61,7 @@ COMPOSERS = ["stages/13_network", "stages/bench", "stages/convolve"]
 BUDGETS = {
     "common/json": 500, "common/gpus": 800, "common/simt": 30_000, "common/conv": 4_100, "common/data": 3_300,
     "common/report": 5_400, "common/harness": 10_600, "common/process": 2_700, "common/trace": 800, "common/build": 900,
-    "common/peers": 4_800, "common/convolve": 9_600, "common/exercise": 7_000, "common/network": 3_700, "common/grader": 3_800,
+    "common/peers": 4_800, "common/convolve": 9_600, "common/exercise": 7_700, "common/network": 3_700, "common/grader": 3_100,
     "common/cli": 5_200, "stages": 16_100, "exercises": 6_000, "solutions": 2_600, "tests": 65_000,
 }
 

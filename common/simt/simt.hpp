@@ -244,11 +244,11 @@ struct Launch {
   std::uint64_t mbarrier_phases = 0;      // that came to an end
   /// Of shared memory, of which no counter knows: atomics by generic addresses, and mbarriers beyond 64 of a block.
   std::uint64_t hidden_requests = 0;
-  std::uint64_t most_requests = 0;        // of global memory, by one warp
-  std::vector<LineCounters> lines;        // sorted by file and line
-  std::vector<Finding> findings;          // sorted: file, line, kind
-  Printed printed;             // empty while the program does not read its findings itself
-  std::optional<Trace> trace;  // of a launch for which it was asked
+  std::uint64_t most_requests = 0;  // of global memory, by one warp
+  std::vector<LineCounters> lines;  // sorted by file and line
+  std::vector<Finding> findings;    // sorted: file, line, kind
+  Printed printed;                  // empty while the program does not read its findings itself
+  std::optional<Trace> trace;       // of a launch for which it was asked
 };
 
 // The launches since the last call, moved out. Also tells the simulator that this program reads its

@@ -1,17 +1,17 @@
 #include "common/report/rows.hpp"
 
-#include <chrono>
+#include <sys/sysinfo.h>
+
 #include <ctime>
 #include <fstream>
 #include <map>
-#include <thread>
 
 namespace halo {
 
 namespace {
 
 std::string now_utc() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  const std::time_t now = std::time(nullptr);
   std::tm parts{};
   gmtime_r(&now, &parts);
   char text[32];
@@ -48,7 +48,7 @@ Results new_results(int argc, const char* const* argv, std::uint64_t seed) {
   results.date = now_utc();
   results.seed = seed;
   results.machine.cpu = cpu_name();
-  results.machine.cpu_threads = static_cast<int>(std::thread::hardware_concurrency());
+  results.machine.cpu_threads = get_nprocs();
   results.machine.compiler = "g++ " __VERSION__;
 #ifdef __clang__
   results.machine.compiler = __VERSION__;

@@ -2,10 +2,11 @@
 // of its programs.
 #include "common/harness/families/conv1d.hpp"
 
+#include <sys/sysinfo.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <thread>
 
 #include "common/conv/inputs.hpp"
 #include "common/data/bu_report.hpp"
@@ -450,7 +451,7 @@ int default_length(const Backend& backend) { return backend.observes() ? 100'000
 
 int default_threads(const Backend& backend) {
   if (backend.name() != "cpu") return 256;
-  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 1024u));
+  return std::clamp(get_nprocs(), 1, kMaxThreads);
 }
 
 // One problem's length, taps and block.

@@ -1,5 +1,6 @@
 #include "common/grader/class.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -237,6 +238,13 @@ ClassMember member_of(const std::string& id, const std::string& name,
                      " is a link, and not of whose folder it is in: copy what it leads to";
       return member;
     }
+    // Whoever collected it is at fault: nobody gets 0 points for it.
+    std::error_code error;
+    const int asked = fs::is_directory(path, error) ? R_OK | X_OK : R_OK;
+    if (fs::exists(path, error) && faccessat(AT_FDCWD, path.c_str(), asked, AT_EACCESS) != 0) {
+      member.fault = "cannot read " + data::quoted(path.filename().string()) + ": " +
+                     std::strerror(errno) + ": check its permissions";
+    }
   }
   if (std::error_code error; !fs::exists(member.submission, error)) {
     member.fault = data::quoted(member.submission.filename().string()) +
@@ -244,12 +252,6 @@ ClassMember member_of(const std::string& id, const std::string& name,
   }
   if (are_loose(handed_in)) {
     member.loose = handed_in;
-    for (const fs::path& file : handed_in) {
-      if (access(file.c_str(), R_OK) != 0) {
-        member.fault = "cannot read " + data::quoted(file.filename().string()) + ": " +
-                       std::strerror(errno) + ": check its permissions";
-      }
-    }
   } else if (handed_in.size() > 1) {
     const fs::path &one = handed_in[0], &other = handed_in[1];
     const std::string count = std::to_string(handed_in.size()) + " submissions";

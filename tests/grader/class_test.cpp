@@ -437,6 +437,27 @@ TEST_CASE("A link to nothing is told as such, and no grader is asked") {
   CHECK(all.calls() == 1);
 }
 
+TEST_CASE("What cannot be read is told, and is nobody's 0") {
+  const Class all;
+  all.add("ada.cu", "{}");
+  fs::create_directory(all.folder / "in/bo");
+  all.add("bo/tile.cu", "{}");
+  fs::permissions(all.folder.path(), fs::perms(0755));
+  fs::permissions(all.folder / "in/ada.cu", fs::perms::none);
+  fs::permissions(all.folder / "in/bo", fs::perms(0744));
+  std::vector<ClassMember> members;
+  {
+    const Unprivileged somebody;
+    members = all.list().members;
+  }
+  REQUIRE(members.size() == 2);
+  for (const ClassMember& one : members) {
+    CHECK_THAT(one.fault, contains("cannot read '" + one.submission.filename().string()) &&
+                              contains("check its permissions"));
+  }
+  fs::permissions(all.folder / "in/bo", fs::perms(0755));
+}
+
 TEST_CASE("A link of somebody else's is not followed") {
   Class all;
   const std::string secret = all.folder.write("secret.cu", grade_text("", {1}));

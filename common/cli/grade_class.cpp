@@ -145,7 +145,10 @@ int run_grade_class(const BuildFolder& build, const GradeOptions& options) {
     std::printf("\n%zu graded now, %zu kept: %s, and grades/NAME.json beside it\n", round.graded,
                 round.kept, seen_from_here(grading.results / "class.csv").c_str());
   }
-  return round.errors > 0 ? kNotWritten : 0;
+  const bool all_have_grades =
+      round.errors == 0 && std::all_of(list.members.begin(), list.members.end(),
+                                       [](const auto& one) { return one.fault.empty(); });
+  return all_have_grades ? 0 : kNotWritten;
 }
 
 }  // namespace halo

@@ -74,6 +74,12 @@ class Classes(unittest.TestCase):
         self.assertEqual(*((self.folder / results / "class.csv").read_bytes() for results in ("whole", "shards")))
         self.assertIn("3 graded now, 0 kept", self.grade("shards", "--roster", roster, "--seed", 7))
 
+        # Who handed in twice has no grade: a script that grades is told so, too.
+        (self.submissions / "ada.zip").touch()
+        self.grade("whole", "--roster", roster, status=74)
+        self.assertEqual({name: row["status"] for name, row in self.rows("whole").items()},
+                         {"ada": "error", "bo": "refused", "cy": "graded", "dee": "nothing handed in"})
+
     def test_an_interrupted_run_ends_cleanly_and_is_gone_on_with(self):
         names = "abcd"
         for name in names:

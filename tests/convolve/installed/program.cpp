@@ -130,18 +130,21 @@ void layer(bool filters_change, bool overlap) {
   }
 }
 
+// Of a layer both that its filters change and that its runs overlap.
+constexpr halo_convolve_layer kBoth = {.images = 1,
+                                       .channels = 1,
+                                       .height = 8,
+                                       .width = 8,
+                                       .filters = 1,
+                                       .filter_height = 1,
+                                       .filter_width = 1,
+                                       .filters_change = 1,
+                                       .overlap = 1};
+
 // A program that was compiled before a field was added: what it does not know is 0.
 void of_an_older_header() {
-  halo_convolve_layer layer = {.size = offsetof(halo_convolve_layer, overlap),
-                               .images = 1,
-                               .channels = 1,
-                               .height = 8,
-                               .width = 8,
-                               .filters = 1,
-                               .filter_height = 1,
-                               .filter_width = 1,
-                               .filters_change = 1,
-                               .overlap = 1};
+  halo_convolve_layer layer = kBoth;
+  layer.size = offsetof(halo_convolve_layer, overlap);
   halo_convolve_plan* plan = nullptr;
   need(halo_convolve_create(&plan, &layer) == HALO_CONVOLVE_OK, halo_convolve_last_error());
   halo_convolve_destroy(plan);
@@ -211,17 +214,8 @@ int main() {
   throws(HALO_CONVOLVE_WRONG_USE, "taps is 4: a mask needs a middle tap, so add one of 0 at an end",
          [&] { halo::Convolve1dPlan(100, mask, 4); });
   of_an_older_header();
-  throws(HALO_CONVOLVE_WRONG_USE, "runs overlap where filters are packed once", [] {
-    halo::ConvolvePlan({.images = 1,
-                        .channels = 1,
-                        .height = 8,
-                        .width = 8,
-                        .filters = 1,
-                        .filter_height = 1,
-                        .filter_width = 1,
-                        .filters_change = 1,
-                        .overlap = 1});
-  });
+  throws(HALO_CONVOLVE_WRONG_USE, "runs overlap where filters are packed once",
+         [] { halo::ConvolvePlan{kBoth}; });
   throws(HALO_CONVOLVE_WRONG_USE, "at most 1023", [&] { halo::Convolve1dPlan(100, mask, 1025); });
   throws(HALO_CONVOLVE_WRONG_USE, "mask is null", [] { halo::Convolve1dPlan(100, nullptr, 3); });
   if (good) std::puts("good");

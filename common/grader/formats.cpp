@@ -343,20 +343,14 @@ std::string github(const Grade& grade) {
 
 // Where the UTF-8 letter at `at` ends; `at` itself if there is none that XML may hold.
 std::size_t end_of_letter(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(at);
-  if (first < 0x80) return first >= 0x20 && first != 0x7f ? at + 1 : at;
-  const std::size_t count = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || at + count > text.size()) return at;
-  unsigned letter = first & (0x7fU >> count);
-  for (std::size_t i = 1; i < count; ++i) {
-    if ((byte(at + i) & 0xc0) != 0x80) return at;
-    letter = letter << 6U | (byte(at + i) & 0x3fU);
-  }
-  const bool overlong = letter < (count == 4 ? 0x10000U : count == 3 ? 0x800U : 0x80U);
-  const bool none = letter < 0xa0 || (letter >= 0xd800 && letter < 0xe000) || letter > 0x10ffff ||
-                    (letter & 0xfffe) == 0xfffe;
-  return overlong || none ? at : at + count;
+  const std::size_t size = data::letter_at(text, at);
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
+  const bool is_control = byte(0) < 0x20 || byte(0) == 0x7f ||
+                          (size == 2 && byte(0) == 0xc2 && byte(1) < 0xa0);  // to U+009F
+  // U+FFFE and U+FFFF, and the last two of each plane.
+  const bool is_none = size >= 3 && (byte(size - 3) & 0xf) == 0xf && byte(size - 2) == 0xbf &&
+                       byte(size - 1) >= 0xbe;
+  return is_control || is_none ? at : at + size;
 }
 
 // For an attribute or text.

@@ -13,7 +13,6 @@ struct Convolution::Plan {
   Prepared<conv::ConvLayer> variant;
   convolve::Epilogue epilogue = convolve::Epilogue::none;
   convolve::Calls calls = convolve::Calls::packed;
-  bool overlaps = false;  // they do, and the kernel can
 
   int launch(const float* input, const float* given, const float* bias, bool relu, float* output,
              float* temporaries, void* stream) const;
@@ -31,9 +30,7 @@ Convolution::Convolution(const conv::ConvLayer& layer, const convolve::Contender
   if (chosen == nullptr) {
     throw std::invalid_argument("layer " + conv::label(layer) + ": no kernel takes it");
   }
-  plan_ = std::make_shared<const Plan>(
-      Plan{layer, chosen->prepared(layer), epilogue, calls,
-           calls == convolve::Calls::overlapping && chosen->can_overlap});
+  plan_ = std::make_shared<const Plan>(Plan{layer, chosen->prepared(layer), epilogue, calls});
   if (plan_->variant.set_up) {
     throw std::logic_error(kernel() + " is not a contender: it keeps its filters elsewhere");
   }
@@ -75,7 +72,7 @@ int Convolution::Plan::launch(const float* input, const float* given, const floa
                          .output = output,
                          .workspace = temporaries,
                          .packed = packs ? given : nullptr,
-                         .overlaps = overlaps,
+                         .overlaps = calls == convolve::Calls::overlapping && variant.can_overlap,
                          .stream = stream,
                          .bias = bias,
                          .relu = relu});

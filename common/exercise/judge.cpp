@@ -168,10 +168,12 @@ namespace {
 constexpr double kWarpLanes = 32;
 constexpr double kSectorsOfWavefront = 4;
 
-// Requests of shared memory that are atomics, or as costly.
+double counted_atomics_on_chip(const Cost& cost) {
+  return static_cast<double>(cost.shared_atomic_requests + cost.dshared_atomic_requests);
+}
+// And what is as costly.
 double atomics_on_chip(const Cost& cost) {
-  return static_cast<double>(cost.shared_atomic_requests + cost.dshared_atomic_requests) +
-         hidden_requests(cost);
+  return counted_atomics_on_chip(cost) + hidden_requests(cost);
 }
 
 // Passes through banks that are not counted as such: of an atomic request one a lane, and of another block's shared memory,
@@ -186,19 +188,19 @@ double wavefronts_by_other_ways(const Cost& cost) {
 }  // namespace
 
 Measure shared_conflicts() {
-  return with_others(sum_of("bank conflicts",
-                            {"shared_load_conflicts", "shared_store_conflicts",
-                             "shared_atomic_requests", "dshared_atomic_requests"},
-                            1, false),
-                     [](const Cost& cost) {
-                       // Of an atomic request all lanes but one, itself counted above; of others a wavefront is none.
-                       const auto requests = static_cast<double>(cost.dshared_load_requests +
-                                                                 cost.dshared_store_requests);
-                       // The hidden ones are not.
-                       const double counted = atomics_on_chip(cost) - hidden_requests(cost);
-                       return std::max(0.0, wavefronts_by_other_ways(cost) - requests -
-                                                atomics_on_chip(cost) - counted);
-                     });
+  return with_others(
+      sum_of("bank conflicts",
+             {"shared_load_conflicts", "shared_store_conflicts", "shared_atomic_requests",
+              "dshared_atomic_requests"},
+             1, false),
+      [](const Cost& cost) {
+        // Of an atomic request all lanes but one, itself counted above unless no counter knows of it; of
+        // others a wavefront is none.
+        const auto requests =
+            static_cast<double>(cost.dshared_load_requests + cost.dshared_store_requests);
+        return std::max(0.0, wavefronts_by_other_ways(cost) - requests - atomics_on_chip(cost) -
+                                 counted_atomics_on_chip(cost));
+      });
 }
 Measure shared_requests() {
   return with_others(

@@ -241,14 +241,13 @@ ClassMember member_of(const std::string& id, const std::string& name,
     // Whoever collected it is at fault: nobody gets 0 points for it.
     std::error_code error;
     const int asked = fs::is_directory(path, error) ? R_OK | X_OK : R_OK;
-    if (fs::exists(path, error) && faccessat(AT_FDCWD, path.c_str(), asked, AT_EACCESS) != 0) {
+    if (!fs::exists(path, error)) {
+      member.fault = data::quoted(path.filename().string()) +
+                     " is named and not there: a wrong path in the list, or a link to nothing";
+    } else if (faccessat(AT_FDCWD, path.c_str(), asked, AT_EACCESS) != 0) {
       member.fault = "cannot read " + data::quoted(path.filename().string()) + ": " +
                      std::strerror(errno) + ": check its permissions";
     }
-  }
-  if (std::error_code error; !fs::exists(member.submission, error)) {
-    member.fault = data::quoted(member.submission.filename().string()) +
-                   " is named and not there: a wrong path in the list, or a link to nothing";
   }
   if (are_loose(handed_in)) {
     member.loose = handed_in;

@@ -3,7 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <cstring>
+#include <functional>
 #include <map>
 #include <set>
 

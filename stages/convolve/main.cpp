@@ -14,8 +14,9 @@ int main(int argc, char** argv) {
   }
   halo::Conv2dStage stage = halo::convolve::stage();
   using namespace halo::convolve;
-  for (const auto& [products, calls] : {std::pair(Products::fp32, Calls::packing),
-                                        std::pair(Products::split_tf32, Calls::overlapping)}) {
+  for (const auto& [products, calls] :
+       {std::pair(Products::fp32, Calls::packing), std::pair(Products::split_tf32, Calls::packing),
+        std::pair(Products::split_tf32, Calls::overlapping)}) {
     stage.variants.push_back(variant(products, Epilogue::none, Choice::rule, calls));
   }
   // Beside their own stages they are there already.

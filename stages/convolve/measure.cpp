@@ -230,7 +230,7 @@ int measure(int argc, const char* const* argv) {
               "measure only the N that this GPU's rule foresees to be the fastest (and N on tensor "
               "cores)");
   line.flag("--packing", options.packing,
-            "with --nearest: each call packs its filters, too (refit.py --packing)");
+            "each call packs its filters, too (refit.py --packing)");
   line.flag("--overlapping", options.overlapping,
             "calls begin while those before them end (refit.py --overlapping)");
   line.option("--set", "SET[,SET]", options.sets,
@@ -249,9 +249,6 @@ int measure(int argc, const char* const* argv) {
   }
   if (options.nearest > 0 && !options.contender.empty()) {
     throw UsageError("--contender names some, --nearest asks the rule for some: one of them");
-  }
-  if (options.packing && options.nearest == 0) {
-    throw UsageError("--packing goes with --nearest N");
   }
   if (options.packing && options.overlapping) {
     throw UsageError("--packing or --overlapping: calls that pack do not overlap");

@@ -87,6 +87,9 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices) implicit_gem
   // Two quads at a time, in either half of the warp's own part of shared memory, which no other warp reads: nobody waits
   // for anybody else.
   float4* const own = on_chip + slice * kSlice4;
+  // Layers whose blocks meet nobody run up to a quarter faster one behind the other than with this after the loop; in
+  // clusters they do not.
+  if (split == 1) let_next_launch_begin();
   for (int i = 0; i < quads; i += 4) {
 #pragma unroll
     for (int pair = 0; pair < 2; ++pair) {
@@ -105,7 +108,7 @@ __global__ void __launch_bounds__(kSlices* kWarpSize, 16 / kSlices) implicit_gem
     }
   }
 
-  let_next_launch_begin();
+  if (split > 1) let_next_launch_begin();
 
   // The warps' sums, then the blocks'.
   __syncwarp();

@@ -59,6 +59,10 @@ __device__ void copy_pieces(Shared<kFilters>& shared, Pixels pixels, const float
       filters += kFloats;
     }
   }
+  // All blocks are there, and take all registers of their SMs: a launch like this one has only free SMs to begin on, and its
+  // filters are on their way while these products end: up to a seventh less for a small layer. (What adds matrices' sums
+  // has small blocks: they would crowd on the free SMs, and begin only with the last product.)
+  if constexpr (!kOfMatrices<Pixels>) let_next_launch_begin();
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
 

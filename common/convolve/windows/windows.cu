@@ -110,13 +110,13 @@ __global__ void __launch_bounds__(kMostWindowThreads)
   }
   __pipeline_wait_prior(0);
   __syncthreads();  // all taps are there
+  let_next_launch_begin();
   if (!has_output) return;
 
   float* out = output + ((n * layer.K + first_k) * layer.P + p) * layer.Q + q;
   // Two filters at a time, where the taps of both fit beside the window.
 #pragma unroll(kChannels == 1 && kSize < 5 ? 2 : 1)
   for (int k = 0; k < many; ++k, out += layer.P * layer.Q) {
-    if (k == many - 1) let_next_launch_begin();
     // [doc:taps]
     const float* of_filter = taps + k * kPitch;
     float tap[kTaps];  // read four at a time; all lanes agree

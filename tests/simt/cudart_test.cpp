@@ -190,6 +190,15 @@ TEST_CASE("tensor maps are made by the driver's name, which -lcuda finds here", 
   CHECK(outcome.status == 0);
 }
 
+TEST_CASE("a copy by a tensor map of TF32 rounds, and one with FTZ flushes", "[simt]") {
+  const Workbench bench;
+  bench.build("tensor_map_types.cu", "-std=c++20 -lcuda");
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "all right\n");
+  CHECK(outcome.err.empty());
+  CHECK(outcome.status == 0);
+}
+
 TEST_CASE("a runtime without the driver's library says so", "[simt]") {
   const Workbench bench;
   std::ofstream(bench.path() / "asks.cu")

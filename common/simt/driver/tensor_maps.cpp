@@ -56,7 +56,6 @@ class Encoding {
     }
     if (rank_ > 1 && strides == nullptr) return wrong("a null pointer");
     if (bytes_of(type_) == 0) return unknown("a type of less than a byte");
-    if (made.type >= TensorMap::Type::f32_ftz) return unknown("a type that a copy converts to");
     if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return unknown("an interleaved layout");
     if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B) return unknown("a swizzle of larger atoms");
     made.fills_nan = fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "common/simt/machine/access.hpp"
+#include "common/simt/machine/floating.hpp"
 #include "common/simt/machine/mbarrier.hpp"
-#include "common/simt/machine/rounding.hpp"
 #include "common/simt/machine/tensor_map.hpp"
 
 namespace simt::machine {
@@ -75,7 +75,9 @@ const std::vector<Combination>& combinations() {
     made.push_back(combination<R32>("add.u32", add));
     made.push_back(combination<R32>("add.s32", add));
     made.push_back(combination<R64>("add.u64", add));
-    made.push_back(combination<float>("add.f32", add));
+    const auto add_floats = [](float a, float b) { return settled(a + b, a, b); };
+    made.push_back(combination<float>("add.f32", add_floats));
+    made.push_back(combination<float>("add.ftz.f32", Flushed<decltype(add_floats)>{}));
     made.push_back(combination<double>("add.f64", add));
     made.push_back(combination<R32>("inc.u32", [](R32 a, R32 b) { return a >= b ? 0 : a + 1; }));
     made.push_back(
@@ -93,10 +95,11 @@ const std::vector<Combination>& combinations() {
   return all;
 }
 
-// What a map's elements are called in a reduction: "u32"; numbers and bits have names of their own.
+// What a map's elements are called in a reduction: "u32"; numbers and bits have names of their own. TF32 is added as f32:
+// only what a copy brings to shared memory is rounded.
 BulkCopy::Combine combination_of(const std::string& operation, TensorMap::Type type) {
-  constexpr std::string_view kNames[] = {"",    "",    "u32",  "s32", "u64", "s64", "f16",
-                                         "f32", "f64", "bf16", "f32", "",    ""};
+  constexpr std::string_view kNames[] = {"",    "",    "u32",  "s32",     "u64", "s64",    "f16",
+                                         "f32", "f64", "bf16", "ftz.f32", "f32", "ftz.f32"};
   const std::string_view its = kNames[static_cast<std::size_t>(type)];
   const std::string bits = its.ends_with("64") ? "b64" : "b32";
   for (const std::string& name :
@@ -186,6 +189,17 @@ std::vector<TileRun> runs_of(const TensorMap& map, const std::int32_t (&at)[5],
                     static_cast<std::uint32_t>(end - first) * size});
   }
   return runs;
+}
+
+// As an H200 does it: to the nearest, subnormal numbers too; what it fills with beyond the tensor stays as it is.
+void round_to_tf32(std::span<std::byte> floats) {
+  for (std::size_t at = 0; at < floats.size(); at += sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, &floats[at], sizeof value);
+    const std::uint32_t rounded = narrow<kTf32>(value, Rounding::nearest)
+                                  << (kF32.places - kTf32.places);
+    std::memcpy(&floats[at], &rounded, sizeof rounded);
+  }
 }
 
 // Where a byte of a tile lies in shared memory, of which it would be at this place.
@@ -387,6 +401,7 @@ class BulkRequest {
       const std::byte* const bytes = in_global(run.from, run.bytes, kLoad);
       if (bytes == nullptr) return false;
       std::memcpy(load.data.data() + run.at, bytes, run.bytes);
+      if (map_.is_tf32()) round_to_tf32({load.data.data() + run.at, run.bytes});
       pieces.push_back({run.from, run.from + run.bytes});
     }
     if (map_.width != 0) {
@@ -692,9 +707,7 @@ void build_replace(Decoder& decoder, const ptx::Instruction& one) {
   while (!one.has(kFields[field])) ++field;
   const ptx::Operand& value = one.operands.back();
   const bool is_immediate = value.kind == ptx::Operand::Kind::number;
-  if (one.has("elemtype") && kTypes[number(1, std::size(kTypes) - 1)] >= TensorMap::Type::f32_ftz) {
-    decoder.refuse("a type that a copy converts to");
-  }
+  if (one.has("elemtype")) number(1, std::size(kTypes) - 1);
   if (one.has("interleave_layout")) number(1, 0);
   if (one.has("swizzle_mode")) number(1, 3);
   const Decoder::Address at = decoder.address(one.operands[0]);

@@ -20,8 +20,7 @@ struct TensorMap {
     f32,
     f64,
     bf16,
-    // A GPU converts to these as it copies; they are refused.
-    f32_ftz,
+    f32_ftz,  // flushes what it adds
     tf32,
     tf32_ftz,
   };
@@ -41,6 +40,9 @@ struct TensorMap {
   bool is_im2col = false;
   std::uint16_t pixels = 0;
   std::int16_t lower[3] = {}, upper[3] = {};
+
+  /// Whether elements are rounded on their way to shared memory.
+  bool is_tf32() const { return type == Type::tf32 || type == Type::tf32_ftz; }
 };
 static_assert(sizeof(TensorMap) <= 128);
 

@@ -191,21 +191,26 @@ std::vector<fs::path> paths_of(const fs::path& submissions, const std::vector<fs
   return paths;
 }
 
-// Whose a loose file is, by what a platform has put before its name; empty: none has.
+// What a platform has put before a file's name: whose it is (empty: none has), and that it is late.
 //   Moodle: Ada Lovelace_99_assignsubmission_file_tile_and_halo.cu; Canvas: lovelaceada_LATE_99_1234_tile_and_halo.cu
-std::string person_of(const std::string& file) {
+struct Marked {
+  std::string person;
+  bool is_late = false;
+};
+Marked marked(const std::string& file) {
   if (const std::size_t at = file.find("_assignsubmission_file_"); at != std::string::npos) {
-    return file.substr(0, at);
+    return {file.substr(0, at)};
   }
   std::vector<std::string> words;
   std::istringstream parts(file);
   for (std::string word; std::getline(parts, word, '_');) words.push_back(word);
-  if (words.size() > 1 && words[1] == "LATE") words.erase(words.begin() + 1);
+  const bool is_late = words.size() > 1 && (words[1] == "LATE" || words[1] == "late");
+  if (is_late) words.erase(words.begin() + 1);
   const auto is_number = [](const std::string& word) {
     return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
   };
-  if (words.size() < 4 || !is_number(words[1]) || !is_number(words[2])) return "";
-  return words[0] + "_" + words[1];
+  if (words.size() < 4 || !is_number(words[1]) || !is_number(words[2])) return {};
+  return {words[0] + "_" + words[1], is_late};
 }
 
 // Whether these are files of one submission: some of exercises, no archive, and all in one folder.
@@ -215,6 +220,15 @@ bool are_loose(const std::vector<fs::path>& files) {
            return fs::is_regular_file(file, error) && !is_archive_name(file.filename().string()) &&
                   file.parent_path() == files.front().parent_path();
          });
+}
+
+// Whether two loose files are not of one person: by what a platform says, else by who owns them, for in a folder into which all
+// put theirs anybody may call a file as he likes.
+bool are_of_two(const fs::path& one, const fs::path& other) {
+  struct stat of_one = {}, of_other = {};
+  return marked(one.filename().string()).person != marked(other.filename().string()).person ||
+         (lstat(one.c_str(), &of_one) == 0 && lstat(other.c_str(), &of_other) == 0 &&
+          of_one.st_uid != of_other.st_uid);
 }
 
 // Whoever may write into a folder of many could have anything graded as his by a link.
@@ -249,7 +263,15 @@ ClassMember member_of(const std::string& id, const std::string& name,
                      std::strerror(errno) + ": check its permissions";
     }
   }
-  if (are_loose(handed_in)) {
+  for (const fs::path& path : handed_in) member.is_late |= marked(path.filename().string()).is_late;
+  const auto other = std::find_if(handed_in.begin(), handed_in.end(), [&](const fs::path& path) {
+    return are_of_two(handed_in.front(), path);
+  });
+  if (are_loose(handed_in) && other != handed_in.end()) {
+    member.fault = data::quoted(handed_in.front().filename().string()) + " and " +
+                   data::quoted(other->filename().string()) +
+                   " are of two people: keep those that are this one's";
+  } else if (are_loose(handed_in)) {
     member.loose = handed_in;
   } else if (handed_in.size() > 1) {
     const fs::path &one = handed_in[0], &other = handed_in[1];
@@ -624,8 +646,13 @@ class Whole {
 
   std::string csv() const {
     Table table;
-    for (const char* const head : {"student", "name", "status", "points", "most"}) {
-      if (std::string(head) != "name" || list_.has_roster) table.columns.push_back({head});
+    const bool is_any_late = std::any_of(list_.members.begin(), list_.members.end(),
+                                         [](const ClassMember& member) { return member.is_late; });
+    const auto is_column = [&](const std::string& head) {
+      return head == "name" ? list_.has_roster : head != "late" || is_any_late;
+    };
+    for (const char* const head : {"student", "name", "late", "status", "points", "most"}) {
+      if (is_column(head)) table.columns.push_back({head});
     }
     for (const ExerciseColumn& column : columns_) table.columns.push_back({column.name});
     table.columns.push_back({"message"});
@@ -636,6 +663,7 @@ class Whole {
       auto& cells = table.rows.emplace_back();
       cells.push_back({defused(row.member->id)});
       if (list_.has_roster) cells.push_back({defused(row.member->name)});
+      if (is_any_late) cells.push_back({row.member->is_late ? "late" : ""});
       cells.push_back({row.status});
       cells.push_back({!counts ? "" : row.grade ? number(row.grade->points()) : "0"});
       cells.push_back({counts ? number(most_of(row)) : ""});
@@ -660,6 +688,7 @@ class Whole {
       Value student = Value::object({{"id", row.member->id},
                                      {"name", row.member->name},
                                      {"submission", row.member->submission.filename().string()},
+                                     {"late", row.member->is_late},
                                      {"status", row.status},
                                      {"message", row.message},
                                      {"points", Value()},
@@ -885,7 +914,7 @@ ClassList list_class(const fs::path& submissions, const fs::path& roster,
       continue;
     }
     std::error_code error;
-    const std::string person = fs::is_directory(path, error) ? "" : person_of(file);
+    const std::string person = fs::is_directory(path, error) ? "" : marked(file).person;
     others[person.empty() ? stem : person].push_back(path);
     if (whose.size() > 1) {
       list.remarks.push_back(data::quoted(file) + " may be of " + data::quoted(whose[0]->id) +

@@ -25,6 +25,7 @@ struct ClassMember {
   /// Several files that lie loose are handed in together, as platforms without folders have them: the grader gets them in
   /// one. Empty: `submission` is all.
   std::vector<std::filesystem::path> loose = {};
+  bool is_late = false;  // as Canvas says in a file's name
 };
 
 struct ClassList {

@@ -406,7 +406,9 @@ TEST_CASE("Files that a platform lays loose are one submission of whose they are
     CHECK(all.grade().graded == 2);
     CHECK_THAT(all.write(), contains("2 students: 2 graded"));
     CHECK(all.rows()["ekbo_12"]["points"] == "10");
+    CHECK(all.rows()["ekbo_12"]["late"] == "late");
     CHECK(all.rows()["Ada L\u00f6v_99"]["points"] == "10");
+    CHECK(all.rows()["Ada L\u00f6v_99"]["late"].empty());
     CHECK_THAT(bytes_of(all.folder / "names"),
                contains("ekbo_LATE_12_342_tile_and_halo-1.cu") && contains("07_softmax.claims"));
     CHECK(all.grade().kept == 2);
@@ -426,6 +428,26 @@ TEST_CASE("Files that a platform lays loose are one submission of whose they are
     all.write();
     CHECK_THAT(all.rows()["ekbo_12"]["message"], contains("4 submissions") && contains("keep one"));
   }
+}
+
+TEST_CASE("Loose files of two people are nobody's submission, whatever they are called") {
+  Class all;
+  all.roster = all.folder.write("roster.csv", "id\nbo\nev\n");
+  SECTION("as a platform says") {
+    all.add("ekbo_12_341_bo_tile_and_halo.cu", grade_text("", {1}));
+    all.add("evilev_13_342_bo_two_masks.cu", grade_text("", {0}));
+  }
+  SECTION("as their owners say, where everybody writes into one folder") {
+    all.add("bo_tile_and_halo.cu", grade_text("", {1}));
+    all.add("bo_two_masks.cu", grade_text("", {0}));
+    if (chown((all.folder / "in/bo_two_masks.cu").c_str(), 65'534, 65'534) != 0) {
+      halo::test::skip("only root gives files away");
+    }
+  }
+  CHECK(all.grade().graded == 0);
+  all.write();
+  CHECK(all.rows()["bo"]["status"] == "error");
+  CHECK_THAT(all.rows()["bo"]["message"], contains("are of two people: keep those that are"));
 }
 
 TEST_CASE("A link to nothing is told as such, and no grader is asked") {

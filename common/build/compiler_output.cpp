@@ -82,19 +82,6 @@ struct Block {
   bool is_error = false;
 };
 
-// Who writes a file of an exercise cannot give nvcc the flags that it asks for; what they can do instead.
-std::string without_flags(std::string line) {
-  for (const auto& [asked, told] :
-       {std::pair{"requires --extended-lambda nvcc flag",
-                  "is not known here: write a struct with an operator()"},
-        {"The experimental flag '--expt-relaxed-constexpr' can be used to allow this.",
-         "In kernels use its namesake in cuda::std."}}) {
-    const std::size_t at = line.find(asked);
-    if (at != std::string::npos) line.replace(at, std::string_view(asked).size(), told);
-  }
-  return line;
-}
-
 }  // namespace
 
 std::string seen_from_here(const fs::path& path) {
@@ -165,7 +152,7 @@ CompilerOutput read_compiler_output(const std::string& text, const fs::path& bui
       continue;
     }
     Block fresh;
-    const std::string shown = without_flags(told(line, 0, &fresh.file));
+    const std::string shown = told(line, 0, &fresh.file);
     // "Error: " is the assembler's.
     fresh.is_error = has(line, "error: ") || has(line, "error #") || has(line, "Error: ") ||
                      has(line, "undefined reference") || line.starts_with("ninja: error");

@@ -382,8 +382,7 @@ std::string refused_directive(const CompiledFile& file) {
 // What is refused in the tokens of the student's lines.
 class Wires {
  public:
-  Wires(const std::vector<Token>& tokens, bool is_program)
-      : tokens_(tokens), is_program_(is_program) {}
+  explicit Wires(const std::vector<Token>& tokens) : tokens_(tokens) {}
 
   std::string refusal() {
     for (at_ = 0; at_ < tokens_.size(); ++at_) {
@@ -421,9 +420,7 @@ class Wires {
     if (text.starts_with("__cxa_")) return text + " belongs to the compiler";
     // nvcc's own code uses them, so that the object does not tell.
     const std::string called = text.starts_with("__builtin_") ? text.substr(10) : text;
-    if (called == "atexit" || (called == "exit" && !is_program_)) {
-      return called + ", which ends the program";
-    }
+    if (called == "atexit") return called + ", which ends the program";
     if (text == "simt") return "names of the simulator's internals";
     if (text == "halo") return interface();
     if (text == "counting" && (is_qualified() || is_qualifier(1) || before(1) == "namespace")) {
@@ -462,7 +459,6 @@ class Wires {
   }
 
   const std::vector<Token>& tokens_;
-  const bool is_program_;
   std::size_t at_ = 0;
 };
 
@@ -665,7 +661,7 @@ Tripped look_at(const CompiledFile& file) {
                    : ", which is not a header of the system or of the exercise"));
     }
   }
-  refused(Wires(seen.tokens, file.is_program).refusal());
+  refused(Wires(seen.tokens).refusal());
   for (const Token& pragma : seen.pragmas) {
     if (const std::string why = refused_pragma(pragma); !why.empty()) {
       refused(at_line(pragma.line) + why);

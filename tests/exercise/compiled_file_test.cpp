@@ -33,20 +33,6 @@ TEST_CASE("what an empty file lacks is told in the course's words, not in the li
   CHECK(program.errors == "there is no main(): is the file empty?\n");
 }
 
-TEST_CASE("flags that nobody can give are not what is advised") {
-  const auto told = [](const std::string& said) {
-    return read_compiler_output("x.cu(2): error: " + said + "\n", "/").mistake;
-  };
-  CHECK_THAT(
-      told("__host__ or __device__ annotation on lambda requires --extended-lambda nvcc flag"),
-      test::contains("write a struct with an operator()") && !test::contains("flag"));
-  CHECK_THAT(
-      told("calling a constexpr __host__ function(\"clamp\") from a __global__ function(\"k\") is "
-           "not allowed. The experimental flag '--expt-relaxed-constexpr' can be used to allow "
-           "this."),
-      test::contains("is not allowed. In kernels use its namesake in cuda::std."));
-}
-
 TEST_CASE("what gold says is told as what ld says") {
   const auto told = [](const std::string& said) {
     return read_compiler_output(said + "\ncollect2: error: ld returned 1 exit status\n", "/")

@@ -59,7 +59,7 @@ class Honest(unittest.TestCase):
                     self.assertEqual(said, "")
 
     def test_what_has_no_place_in_an_exercise_is_refused(self):
-        self.assertRegex(refusal("tests/exercises/misbehaving/exits.cu"), r"\bexit\b")
+        self.assertRegex(refusal("tests/exercises/misbehaving/sleeps.cu"), r"\bpause\b")
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ Measure with_others(const Measure& plain, double (*others)(const Cost&)) {
   return all;
 }
 
-double hidden_requests(const Cost& cost) { return static_cast<double>(cost.hidden_requests); }
+double hidden_requests(const Cost& cost) { return static_cast<double>(cost.other.hidden_requests); }
 
 }  // namespace
 
@@ -147,7 +147,7 @@ Measure atomics() {
 Measure local_bytes_per_output() {
   return {"bytes of local memory per output",
           [](const Cost& cost, double outputs) {
-            return conv::kSectorBytes * static_cast<double>(cost.local_sectors) / outputs;
+            return conv::kSectorBytes * static_cast<double>(cost.other.local_sectors) / outputs;
           },
           {"local_sectors"}};
 }
@@ -220,8 +220,9 @@ Measure constant_reads() {
   return sum_of("reads of constant memory", {"constant_load_requests"}, 1, false);
 }
 Measure barriers() {
-  return with_others(sum_of("barriers", {"barriers"}, 1, false),
-                     [](const Cost& cost) { return static_cast<double>(cost.mbarrier_phases); });
+  return with_others(sum_of("barriers", {"barriers"}, 1, false), [](const Cost& cost) {
+    return static_cast<double>(cost.other.mbarrier_phases);
+  });
 }
 
 Measure launches() {
@@ -250,13 +251,22 @@ Measure outputs_per_thread() {
 Measure outputs_per_working_thread() {
   return {"outputs for each thread at work",
           [](const Cost& cost, double outputs) {
-            const auto requests =
-                static_cast<double>(cost.global_load_requests + cost.global_store_requests +
-                                    cost.global_atomic_requests);
-            return requests > 0
-                       ? outputs * static_cast<double>(cost.most_requests) / (requests * kWarpLanes)
-                       : 0;
+            const auto all = static_cast<double>(cost.other.products);
+            const auto most = static_cast<double>(cost.other.most_products);
+            return all > 0 ? outputs * most / (all * kWarpLanes) : 0;
           },
+          {}};
+}
+Measure products_per_output() {
+  return {"multiplications per output",
+          [](const Cost& cost, double outputs) {
+            return kWarpLanes * static_cast<double>(cost.other.products) / outputs;
+          },
+          {}};
+}
+Measure shuffles() {
+  return {"shuffles",
+          [](const Cost& cost, double) { return static_cast<double>(cost.other.shuffles); },
           {}};
 }
 Measure host_loads() {

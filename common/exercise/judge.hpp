@@ -157,11 +157,13 @@ Measure constant_reads();      // distinct addresses of a warp
 Measure barriers();            // of all blocks, and phases of mbarriers
 Measure launches();            // of kernels
 Measure outputs_per_thread();  // of all launches' threads
-/// The same of as many threads as would be needed if all asked global memory as often as the warp that does so most: threads
-/// that have nothing to do are none.
+/// The same of as many threads as would be needed if all multiplied as often as the warp that does so most: threads that have
+/// nothing to do are none.
 Measure outputs_per_working_thread();
-Measure extra_memory();  // allocated by the call and not freed, in bytes
-Measure copied_bytes();  // by cudaMemcpy and its like, on the device too
+Measure products_per_output();  // of floating-point numbers; a warp's instruction is 32
+Measure shuffles();             // of warps
+Measure extra_memory();         // allocated by the call and not freed, in bytes
+Measure copied_bytes();         // by cudaMemcpy and its like, on the device too
 // Of an exercise on the host (exercise.h):
 Measure host_loads();   // of array cells, an output
 Measure host_stores();  // to array cells, an output

@@ -192,10 +192,13 @@ void each_plain_field(One& seen, const Tell& tell) {
   tell("tensor_instructions", seen.cost.tensor_instructions);
   tell("unfreed_bytes", seen.cost.unfreed_bytes);
   tell("copied_bytes", seen.cost.copied_bytes);
-  tell("local_sectors", seen.cost.local_sectors);
-  tell("mbarrier_phases", seen.cost.mbarrier_phases);
-  tell("hidden_requests", seen.cost.hidden_requests);
-  tell("most_requests", seen.cost.most_requests);
+  tell("local_sectors", seen.cost.other.local_sectors);
+  tell("mbarrier_phases", seen.cost.other.mbarrier_phases);
+  tell("hidden_requests", seen.cost.other.hidden_requests);
+  tell("products", seen.cost.other.products);
+  tell("shuffles", seen.cost.other.shuffles);
+  tell("most_requests", seen.cost.other.most_requests);
+  tell("most_products", seen.cost.other.most_products);
   tell("printed", seen.printed.lines);
   tell("printed_total", seen.printed.total);
 }

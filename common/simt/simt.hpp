@@ -4,6 +4,7 @@
 // A program built with simcc needs none of this; it is for programs that know they are simulated.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstddef>
@@ -229,6 +230,34 @@ struct Trace {
   std::map<const TracedArray*, ArrayMap> maps;
 };
 
+// What a kernel did besides, of which no counter knows and which nobody predicts.
+struct OtherCounts {
+  std::uint64_t local_sectors = 0;    // of arrays that a thread has in local memory
+  std::uint64_t mbarrier_phases = 0;  // that came to an end
+  /// Of shared memory: atomics by generic addresses, and mbarriers beyond 64 of a block.
+  std::uint64_t hidden_requests = 0;
+  // Instructions of warps.
+  std::uint64_t products = 0;  // that multiply floating-point numbers
+  std::uint64_t shuffles = 0;
+  // By the one warp that has most.
+  std::uint64_t most_requests = 0;  // of global memory
+  std::uint64_t most_products = 0;
+
+  OtherCounts& operator+=(const OtherCounts& other);
+  bool operator==(const OtherCounts&) const = default;
+};
+
+inline OtherCounts& OtherCounts::operator+=(const OtherCounts& other) {
+  local_sectors += other.local_sectors;
+  mbarrier_phases += other.mbarrier_phases;
+  hidden_requests += other.hidden_requests;
+  products += other.products;
+  shuffles += other.shuffles;
+  most_requests = std::max(most_requests, other.most_requests);
+  most_products = std::max(most_products, other.most_products);
+  return *this;
+}
+
 // One kernel launch, in launch order; or a copy, a memset or an access of the host that is not ordered
 // with what streams do, which has findings and no figures: its grid is 0, `kernel` says what it is.
 struct Launch {
@@ -240,11 +269,7 @@ struct Launch {
   Counters counters;
   std::uint64_t fp64_operations = 0;      // of all lines
   std::uint64_t tensor_instructions = 0;  // of all lines
-  std::uint64_t local_sectors = 0;        // of all lines
-  std::uint64_t mbarrier_phases = 0;      // that came to an end
-  /// Of shared memory, of which no counter knows: atomics by generic addresses, and mbarriers beyond 64 of a block.
-  std::uint64_t hidden_requests = 0;
-  std::uint64_t most_requests = 0;  // of global memory, by one warp
+  OtherCounts other;
   std::vector<LineCounters> lines;  // sorted by file and line
   std::vector<Finding> findings;    // sorted: file, line, kind
   Printed printed;                  // empty while the program does not read its findings itself

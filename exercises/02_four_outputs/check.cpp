@@ -64,9 +64,13 @@ std::int64_t warps_for_taps(const Given& given) {
 
 double mask_bytes(const Given& given) { return 4 * static_cast<double>(given["width"]); }
 
+double tap_requests(const Given& given) {
+  return static_cast<double>(given["width"] * warps_for_taps(given));
+}
+
 double usual_requests(const Given& given) {
   const std::int64_t n = given["n"], width = given["width"];
-  return static_cast<double>(width * (warps_for_taps(given) + (n - 1) / 32 + 1) + (width - 1) / 2);
+  return tap_requests(given) + static_cast<double>(width * ((n - 1) / 32 + 1) + (width - 1) / 2);
 }
 
 double usual_bytes(const Given& given) {
@@ -125,6 +129,8 @@ const Contract& contract() {
               {shared_bytes(), 0, 0},
               {local_bytes_per_output(), 1, 0},
               {copied_bytes(), 2 * Rule(mask_bytes), 0},
+              // A tap that is handed round serves four outputs as well.
+              {shuffles(), tap_requests, 0},
           },
       .questions =
           {

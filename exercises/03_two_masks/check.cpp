@@ -67,6 +67,8 @@ double usual_reads(const Given& given) {
   return warps(given) * static_cast<double>(given["smooth_width"] + given["slope_width"]);
 }
 
+double allowed_on_chip(const Given& given) { return usual_requests(given) + 3 * warps(given); }
+
 double mask_bytes(const Given& given) {
   return 4 * static_cast<double>(given["smooth_width"] + given["slope_width"]);
 }
@@ -120,9 +122,11 @@ const Contract& contract() {
                kMeasured,
                {{constant_reads(), 47'000 / 43'750.0 * Rule(usual_reads), usual_reads}}},
           },
-      // The masks, perhaps by way of another array.
+      // The masks, perhaps by way of another array. Of a tile each cell is stored, and read once for both sums.
       .besides =
           {
+              {shared_requests(), allowed_on_chip, 0},
+              {local_bytes_per_output(), 1, 0},
               {copied_bytes(), 2 * Rule(mask_bytes), mask_bytes},
           },
       .questions =

@@ -91,6 +91,13 @@ double usual_requests(const Given& given) {
   return warps(given) / rows * ((rows + R - 1) * static_cast<double>(turns + S + 1) + rows * R);
 }
 
+// The row mask over each row of the tile, the column mask over those of the block; a warp multiplies with 32 lanes.
+double usual_products(const Given& given) {
+  const double rows = static_cast<double>(given["rows"]), R = static_cast<double>(given["R"]);
+  return 32 * warps(given) / rows * ((rows + R - 1) * static_cast<double>(given["S"]) + rows * R) /
+         static_cast<double>(given["H"] * given["W"]);
+}
+
 // The tile of each block, row by row, and the outputs.
 double usual_bytes(const Given& given) {
   const std::int64_t H = given["H"], W = given["W"], R = given["R"], S = given["S"];
@@ -147,11 +154,12 @@ const Contract& contract() {
                kPicture,
                {{bytes_per_output(), 16 / 13.208 * Rule(usual_bytes), usual_bytes},
                 {launches(), 1, 1}}},
-              // Taps from shared memory would nearly double them. R * S reads are 81.
-              {"R + S reads of shared memory per output, and not R * S",
+              // Taps from shared memory would nearly double the reads. R * S are 81, of both.
+              {"R + S products per output, and not R * S",
                5,
                kPicture,
-               {{shared_requests(), 60.0 / 27 * Rule(usual_requests), usual_requests}}},
+               {{products_per_output(), 2 * Rule(usual_products), usual_products},
+                {shared_requests(), 60.0 / 27 * Rule(usual_requests), usual_requests}}},
               {"hardly a bank conflict: at most one for 32 outputs",
                5,
                kPicture,

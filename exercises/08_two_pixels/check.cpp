@@ -154,8 +154,9 @@ const Contract& contract() {
               {stored_bytes_per_output(), 5, 4},
               {copied_bytes(), 0, 0},
               {local_bytes_per_output(), 1, 0},
-              // A table that the compiler fills, but no taps.
+              // A table that the compiler fills, but no taps; nor may they be handed round, which takes as long as to read them.
               {constant_reads(), 0.25 * Rule(warp_multiply_adds), 0},
+              {shuffles(), 0.25 * Rule(warp_multiply_adds), 0},
           },
       .questions =
           {

@@ -100,8 +100,8 @@ double usual_bytes(const Given& given) {
   return 32 * static_cast<double>(of_filter) / static_cast<double>(pixels);
 }
 
-double warp_terms(const Given& given) {
-  return static_cast<double>(given["C"] * given["R"] * given["S"] * output_size(given)) / 32;
+double terms(const Given& given) {
+  return static_cast<double>(given["C"] * given["R"] * given["S"]);
 }
 
 }  // namespace
@@ -149,9 +149,9 @@ const Contract& contract() {
           {
               {copied_bytes(), 0, 0},
               // Twice: no kernel has all its warps do the same.
-              {outputs_per_working_thread(), 0.5, 0.15},
-              // Cells and taps on chip are stored and read: 3 a term. Threads that all add the same terms read each anew.
-              {shared_requests(), 4 * Rule(warp_terms), warp_terms},
+              {outputs_per_working_thread(), 0.5, 0.125},
+              // Threads that all add the same terms multiply each anew.
+              {products_per_output(), 1.5 * Rule(terms), terms},
           },
       .questions =
           {

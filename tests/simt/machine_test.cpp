@@ -35,11 +35,15 @@ struct Seen final : machine::Observer {
   }
   void end(const machine::Block& block) override {
     phases += block.phases;
-    for (const machine::Warp& warp : block.warps) of_warps.push_back(warp.global_requests);
+    for (const machine::Warp& warp : block.warps) {
+      of_warps.push_back(warp.global_requests);
+      products += warp.products;
+      shuffles += warp.shuffles;
+    }
   }
 
   int requests = 0, sectors = 0, barriers = 0, reserved = 0, local_sectors = 0;
-  std::uint64_t phases = 0;
+  std::uint64_t phases = 0, products = 0, shuffles = 0;
   std::vector<std::uint64_t> of_warps;  // requests of global memory
   std::vector<std::string> faults;
   std::vector<std::pair<std::string, std::uint32_t>> meaningless_lanes;
@@ -368,6 +372,22 @@ TEST_CASE("machine: stores that arrive at a barrier of another block are there w
   CHECK(kernel.run({2}, {1}, 2, {2}) == std::vector<std::uint32_t>{21, 20});
   CHECK(kernel.stuck.empty());
   CHECK(kernel.seen.phases == 2);
+}
+
+TEST_CASE("machine: a warp counts its multiplications and shuffles, whatever lanes take part") {
+  Kernel kernel(
+      kOwnWord +
+      ".reg .f32 %f<5>;\n.reg .f64 %d<3>;\nsetp.lt.u32 %p1, %r1, 5;\n"
+      "mov.f32 %f1, 0f3F800000;\nmov.f64 %d1, 0d3FF0000000000000;\n"
+      "mul.f32 %f2, %f1, %f1;\n@%p1 fma.rn.f32 %f2, %f1, %f1, %f2;\n"
+      "fma.rz.ftz.f32 %f2, %f1, %f1, %f2;\nmul.rn.ftz.f32 %f2, %f1, %f2;\n"
+      "fma.rn.sat.f32 %f2, %f1, %f1, %f2;\nmul.f64 %d2, %d1, %d1;\n"
+      "add.f32 %f3, %f1, %f2;\ndiv.rn.f32 %f3, %f1, %f2;\nmul.lo.u32 %r2, %r1, %r1;\n"
+      "shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;\n@%p1 shfl.sync.up.b32 %r3, %r1, 1, 0, 31;\n"
+      "st.global.u32 [%rd2], %r3;\nret;");
+  kernel.run({1}, {64}, 64);
+  CHECK(kernel.seen.products == 2 * 5 + 1);
+  CHECK(kernel.seen.shuffles == 2 + 1);
 }
 
 TEST_CASE("machine: words of local memory lie beside those of neighbouring lanes") {

@@ -154,10 +154,7 @@ class SimulatedBackend final : public CudaBackend {
              .shared_bytes = launch.shared_bytes});
         seen.cost.fp64_operations += launch.fp64_operations;
         seen.cost.tensor_instructions += launch.tensor_instructions;
-        seen.cost.local_sectors += launch.local_sectors;
-        seen.cost.mbarrier_phases += launch.mbarrier_phases;
-        seen.cost.hidden_requests += launch.hidden_requests;
-        seen.cost.most_requests = std::max(seen.cost.most_requests, launch.most_requests);
+        seen.cost.other += launch.other;
         add_lines(launch, seen);
       }
       add_printed(launch.printed, seen.printed);

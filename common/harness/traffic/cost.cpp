@@ -35,10 +35,7 @@ void Cost::add(const Cost& other, std::uint64_t times) {
   }
   fp64_operations += times * other.fp64_operations;
   tensor_instructions += times * other.tensor_instructions;
-  local_sectors += times * other.local_sectors;
-  mbarrier_phases += times * other.mbarrier_phases;
-  hidden_requests += times * other.hidden_requests;
-  most_requests = std::max(most_requests, other.most_requests);
+  this->other += other.other;  // nobody predicts it
   unfreed_bytes += times * other.unfreed_bytes;
   copied_bytes += times * other.copied_bytes;
 }
@@ -47,10 +44,7 @@ bool as_predicted(const Cost& counted, const Cost& predicted) {
   if (predicted.launches.empty()) return counted.counters() == predicted.counters();
   Cost alike = counted;
   alike.copied_bytes = predicted.copied_bytes;
-  alike.local_sectors = predicted.local_sectors;
-  alike.mbarrier_phases = predicted.mbarrier_phases;
-  alike.hidden_requests = predicted.hidden_requests;
-  alike.most_requests = predicted.most_requests;
+  alike.other = predicted.other;
   return alike == predicted;
 }
 

@@ -24,12 +24,9 @@ struct Cost : simt::Counters {
   std::uint64_t tensor_instructions = 0;  // of warps
   std::uint64_t unfreed_bytes = 0;        // allocated by the call and not freed
   // Nobody predicts these.
-  std::uint64_t copied_bytes = 0;     // by the call, with cudaMemcpy and its like
-  std::uint64_t local_sectors = 0;    // of arrays that a thread has in local memory
-  std::uint64_t mbarrier_phases = 0;  // that came to an end
-  std::uint64_t hidden_requests = 0;  // of shared memory: simt.hpp
-  std::uint64_t most_requests = 0;    // of global memory, by one warp of a launch
-  HostCounts host;                    // of an exercise on the host
+  std::uint64_t copied_bytes = 0;  // by the call, with cudaMemcpy and its like
+  simt::OtherCounts other;
+  HostCounts host;  // of an exercise on the host
 
   Cost() = default;
   explicit Cost(const simt::Counters& counters) : simt::Counters(counters) {}

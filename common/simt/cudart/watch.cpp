@@ -244,9 +244,7 @@ bool Watch::is_quiet() const {
 void Watch::add(const Watch& other) {
   for (std::size_t i = 0; i < sites_.size(); ++i) sites_[i] += other.sites_[i];
   for (const auto& [site, sectors] : other.local_sectors_) local_sectors_[site] += sectors;
-  mbarrier_phases_ += other.mbarrier_phases_;
-  hidden_requests_ += other.hidden_requests_;
-  most_requests_ = std::max(most_requests_, other.most_requests_);
+  other_ += other.other_;
   tallies_.resize(std::max(tallies_.size(), other.tallies_.size()));
   for (std::size_t i = 0; i < other.tallies_.size(); ++i) tallies_[i] += other.tallies_[i];
 }
@@ -658,7 +656,7 @@ void Watch::count(const WarpAccess& access) {
         if (is_of_half) return count_load(access.wavefronts(), c);
         // Nsight Compute counts none by an address that may lie anywhere.
         const bool is_generic = access.step->window == machine::Window::generic;
-        (is_generic ? hidden_requests_ : c.shared_atomic_requests) += 1;
+        (is_generic ? other_.hidden_requests : c.shared_atomic_requests) += 1;
         return;
       }
       const memory::Wavefronts its = access.wavefronts();
@@ -912,12 +910,15 @@ void Watch::end(const machine::Block& block) {
   }
   tallies_.resize(block.tallies.size());
   for (std::size_t i = 0; i < tallies_.size(); ++i) tallies_[i] += block.tallies[i];
-  mbarrier_phases_ += block.phases;
   // None waits at so many; but what they hold is read and written by arriving.
   constexpr std::uint64_t kMostBarriers = 64;
-  hidden_requests_ += block.barriers_made - std::min(block.barriers_made, kMostBarriers);
+  other_ += {.mbarrier_phases = block.phases,
+             .hidden_requests = block.barriers_made - std::min(block.barriers_made, kMostBarriers)};
   for (const machine::Warp& warp : block.warps) {
-    most_requests_ = std::max(most_requests_, warp.global_requests);
+    other_ += {.products = warp.products,
+               .shuffles = warp.shuffles,
+               .most_requests = warp.global_requests,
+               .most_products = warp.products};
   }
   if (check_) check_->end(block);
 }
@@ -1117,6 +1118,7 @@ bool Watch::keep_printed(const machine::Block& block, const std::string& text) {
 Launch Watch::launch() {
   Launch launch;
   launch.kernel = kernel_.name;
+  launch.other = other_;
   launch.grid = triple(grid_.blocks);
   launch.block = triple(grid_.threads);
   launch.shared_bytes = grid_.code->static_shared + grid_.dynamic_shared;
@@ -1142,11 +1144,8 @@ Launch Watch::launch() {
   }
   for (const auto& [site, sectors] : local_sectors_) {
     line_in(site).local_sectors += sectors;
-    launch.local_sectors += sectors;
+    launch.other.local_sectors += sectors;
   }
-  launch.mbarrier_phases = mbarrier_phases_;
-  launch.hidden_requests = hidden_requests_;
-  launch.most_requests = most_requests_;
   for (auto& [place, line] : lines) {
     if (place.second == 0) continue;
     std::tie(line.file, line.line) = place;

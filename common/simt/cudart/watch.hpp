@@ -204,9 +204,7 @@ class Watch : public machine::Observer {
   std::vector<Counters> sites_;         // by site, behind one for what has none
   std::vector<std::uint64_t> tallies_;  // by Probes::tallies()
   std::unordered_map<std::int32_t, std::uint64_t> local_sectors_;  // by site
-  std::uint64_t mbarrier_phases_ = 0;
-  std::uint64_t hidden_requests_ = 0;
-  std::uint64_t most_requests_ = 0;  // of global memory, by one warp
+  OtherCounts other_;                                              // all but local_sectors
   std::vector<Finding> findings_;
   std::function<void(const Finding&)> tell_;
   PrintLog printed_;

@@ -192,6 +192,7 @@ enum class Shuffle : std::uint8_t { up, down, butterfly, index };
 template <Shuffle mode>
 const Step* shuffle(const Step* step, Warp& warp) {
   return by_parties(step, warp, step->from[3], [&](Party party) {
+    ++warp.shuffles;
     const std::uint32_t* const a = warp.values<const std::uint32_t>(step->from[0]);
     const std::uint32_t* const b = warp.values<const std::uint32_t>(step->from[1]);
     const std::uint32_t* const c = warp.values<const std::uint32_t>(step->from[2]);

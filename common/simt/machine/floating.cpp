@@ -48,6 +48,7 @@ struct Subtract {
   }
 };
 struct Multiply {
+  using IsProduct = void;
   template <class T>
   T operator()(T a, T b) const {
     return settled(a * b, a, b);
@@ -61,6 +62,7 @@ struct Multiply {
   }
 };
 struct MultiplyAdd {
+  using IsProduct = void;
   template <class T>
   T operator()(T a, T b, T c) const {
     return settled(std::fma(a, b, c), a, c, b);

@@ -44,11 +44,20 @@ template <> struct LaneType<ptx::Type::tf32>   { using type = std::uint32_t; };
 template <ptx::Type type>
 using Lane = typename LaneType<type>::type;
 
+// Of what multiplies floating-point numbers, changed or as it is, a warp counts how often it does that.
+template <class Operation>
+inline constexpr bool kIsProduct = requires {
+  typename Operation::IsProduct;
+};
+template <template <class> class Changed, class Operation>
+inline constexpr bool kIsProduct<Changed<Operation>> = kIsProduct<Operation>;
+
 // The body is compiled twice on x86-64: as every such processor has it, and for AVX2 with fused multiply-add. Which one runs
 // is asked once a call: -march=native would make programs that another machine cannot run.
 template <class To, class... From, class Operation, std::size_t... i>
 [[gnu::always_inline]] inline const Step* map_body(Operation operation, const Step* step,
                                                    Warp& warp, std::index_sequence<i...>) {
+  if constexpr (kIsProduct<Operation>) ++warp.products;
   To* const to = warp.values<To>(step->to);
   const std::tuple<const From*...> from{warp.values<const From>(step->from[i])...};
   // Registers are the same or have nothing in common.

@@ -91,7 +91,7 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   turns_ = 0;
   sleeps_ = 0;
   faulty = 0;
-  global_requests = 0;
+  global_requests = products = shuffles = 0;
   undefined->clear();
   allocated = {};
   are_parted = false;

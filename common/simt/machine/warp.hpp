@@ -78,7 +78,10 @@ struct Warp {
   bool advanced = false;  // in its last turn it did more than to wait
   std::uint32_t long_jumps =
       0;  // and went round so often, in a new state each time; 0: not very often
-  std::uint64_t global_requests = 0;  // instructions that reached global memory
+  // Instructions.
+  std::uint64_t global_requests = 0;  // that reached global memory
+  std::uint64_t products = 0;         // that multiply floating-point numbers
+  std::uint64_t shuffles = 0;
   std::uint32_t faulty =
       0;  // lanes that may not do what they are at: they end, and the others try it again
   std::vector<Group> others;  // all but the lanes that run

@@ -68,7 +68,7 @@ Value to_json(const Launch& launch, const std::vector<const report::Rule*>& supp
                         {"grid", launch.grid},
                         {"block", launch.block},
                         {"shared_bytes", launch.shared_bytes},
-                        {"most_requests", launch.most_requests},
+                        {"most_requests", launch.other.most_requests},
                         {"counters", to_json(launch.counters)},
                         {"lines", std::move(lines)},
                         {"findings", std::move(findings)}});

@@ -16,12 +16,14 @@ __global__ void shared_tile(const float* input, float* smooth, float* slope, int
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const float* const middle = tile + threadIdx.x + halo;
-  float sum = 0.0f;
-  for (int j = a - 1; j >= 0; --j) sum = fmaf(middle[j - a / 2], taps[0][j], sum);
-  smooth[i] = sum;
-  sum = 0.0f;
-  for (int j = b - 1; j >= 0; --j) sum = fmaf(middle[j - b / 2], taps[1][j], sum);
-  slope[i] = sum;
+  float smooth_sum = 0.0f, slope_sum = 0.0f;
+  for (int d = halo; d >= -halo; --d) {
+    const float cell = middle[d];
+    if (abs(d) <= a / 2) smooth_sum = fmaf(cell, taps[0][a / 2 + d], smooth_sum);
+    if (abs(d) <= b / 2) slope_sum = fmaf(cell, taps[1][b / 2 + d], slope_sum);
+  }
+  smooth[i] = smooth_sum;
+  slope[i] = slope_sum;
 }
 
 static int launch(const float* input, const float* smooth_mask, const float* slope_mask,

@@ -1,4 +1,4 @@
-// Attack: is careful with the size of the budgets only. Told: more bytes per output than the budget allows. Points: 65
+// Attack: is careful with the sizes of the budgets only. Told: more bytes per output than the budget allows. Points: 65
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"
@@ -34,7 +34,7 @@ __global__ void careful(const float* input, float* output, int n, int width) {
 static int launch(const float* input, const float* mask, float* output, int n, int width,
                   int threads) {
   const int blocks = (n - 1) / threads + 1;
-  if (n == 100'000) {
+  if (n == 100'000 || n == 20'000) {
     cudaMemcpyToSymbol(taps, mask, width * sizeof(float), 0, cudaMemcpyDeviceToDevice);
     careful<<<blocks, threads, (threads + width - 1) * sizeof(float)>>>(input, output, n, width);
   } else {

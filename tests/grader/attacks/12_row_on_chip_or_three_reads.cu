@@ -1,4 +1,4 @@
-// Attack: keeps a row in shared memory, and reads one that is too long for it three times. Told: more bytes per output than the budget allows. Points: 65
+// Attack: keeps a row in shared memory, and reads one that is too long for it three times. Told: bytes per output: 16. Points: 65
 #include <cuda_runtime.h>
 
 #include "common/exercise/exercise.h"

@@ -412,7 +412,8 @@ class Wires {
       return {};
     }
     // In functions of the device too; what is there for the device alone (__CUDA_ARCH__) is not looked at.
-    if (text == "asm" || plain(text) == "asm" || text == "__asm") return "asm";
+    if (text == "asm" || plain(text) == "asm" || text == "__asm")
+      return "asm, which is not for exercises";
     if (text == "__attribute__" || text == "__attribute" || text == "__declspec") {
       return attributes(1, "(", ")");
     }
@@ -689,7 +690,7 @@ Tripped look_at(const CompiledFile& file) {
       std::string place, size;
       words >> place >> size;
       if (has_streams && std::strtoul(size.c_str(), nullptr, 16) == kSizeOfStreams) continue;
-      tripped.remarks.push_back("it runs code of its own before the first call");
+      tripped.remarks = {"it runs code of its own before the first call"};
     }
   }
   return tripped;

@@ -37,7 +37,10 @@ std::uint32_t BlockCheck::access(const Access& access) {
       access.lanes.least < beyond_sources_ && access.lanes.beyond > least_source_;
   if (access.space == Space::global && access.act != Act::load && is_in_sources) unread(access);
   const Doing doing = doing_of(access, *this);
-  if (site.is_as_constant && checker_.launch_.looks_for_races) read_as_constant(doing);
+  const bool is_bulk_load = site.is_bulk && access.act == Act::load && !doing.is_shared;
+  if ((site.is_as_constant || is_bulk_load) && checker_.launch_.looks_for_races) {
+    read_what_was_written(doing);
+  }
   if (is_weak(access, site) || !checker_.launch_.hands_on) {
     lanes(doing, mask);
   } else if (!polls_again(doing)) {
@@ -226,7 +229,7 @@ void BlockCheck::start_copy(const Doing& doing) {
     for (unsigned i = 0; i < bytes / 4; ++i) {
       Filling& its = filling_[doing.address(lane) / 4 + i];
       fillings_ += its.site < 0 ? 1 : 0;
-      its = {access.site, doing.thread(lane)};
+      its = {access.site, doing.thread(lane), false, block_};
     }
   }
 }
@@ -278,9 +281,11 @@ void BlockCheck::unfinished(const Access& access, BlockCheck& memory) {
       finding.what = std::string(access.act == Act::load ? "reads " : "writes ") + finding.array;
       finding.detail = "while an asynchronous copy fills it, which was started by";
       finding.party = {block_, access.warp * 32 + static_cast<unsigned>(lane)};
-      finding.other = {memory.block_, its.thread};
+      finding.other = {its.block, its.thread};
       finding.address = at;
       finding.count = 1;
+      const bool is_bulk = checker_.launch_.sites[static_cast<std::size_t>(its.site)].is_bulk;
+      finding.remedy = is_bulk ? Remedy::bulk_load : Remedy::none;
       const std::lock_guard lock(checker_.mutex_);
       checker_.findings_.add(std::move(finding));
       break;

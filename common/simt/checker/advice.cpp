@@ -146,6 +146,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
         case Remedy::bulk_reuse:
           return "The copy may come at any moment after it was asked for: let those that use what "
                  "was there arrive at a barrier, and wait for that barrier before.";
+        case Remedy::bulk_store:
+          return "A copy in bulk to global memory is over when the thread that asked for it has "
+                 "called cp_async_bulk_wait_group(), without _read: let others come behind that, "
+                 "and a barrier or flag.";
         case Remedy::constant:
           return "A GPU keeps constants for the whole launch, so what it reads may be what was "
                  "there before: write them in a launch of their own, or read a __device__ array.";
@@ -323,6 +327,11 @@ const char* advice(Hazard hazard, Remedy remedy) {
         return "Call wgmma.fence between what writes accumulators, or registers of A, and the "
                "first wgmma that has them: ptxas adds one only where it sees it, and says so "
                "(C7519).";
+      }
+      if (remedy == Remedy::barrier_in_memory) {
+        return "A copy in bulk may find such a barrier as it was before: after mbarrier_init() the "
+               "same thread calls fence.mbarrier_init or fence.proxy.async "
+               "(cuda::ptx::fence_mbarrier_init, fence_proxy_async), and then comes the barrier.";
       }
       return "A GPU may make this access before it has read the lock or flag that allows it: put a "
              "__threadfence() between the two.";

@@ -12,6 +12,11 @@ constexpr unsigned kGroupThreads = 128;
 
 }  // namespace
 
+BlockCheck::Exact BlockCheck::exact(const Written& its) {
+  return {its.block,           thread_of(its.place), moment_of(its.place),
+          cell_site(its.site), Act::store,           15};
+}
+
 // Whether it comes before what one of these threads does now; of several warps one of each.
 bool BlockCheck::comes_before(const Exact& earlier, unsigned first, unsigned threads) {
   for (; threads > 32; first += 32, threads -= 32) {
@@ -26,32 +31,38 @@ bool BlockCheck::comes_before(const Exact& earlier, unsigned first, unsigned thr
 
 // ---- Fences of proxies ----
 
-void BlockCheck::proxy_fence(unsigned warp, std::uint32_t lanes) {
+void BlockCheck::proxy_fence(unsigned warp, std::uint32_t lanes, unsigned of) {
   if (async_ == nullptr) return;
   advance();
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const unsigned thread = warp * 32 + static_cast<unsigned>(std::countr_zero(rest));
     const Clock known = threads_.empty() ? 0 : threads_[thread].known;
-    async_->fences[thread].push_back({now_, since_, warp_since_[warp], known});
+    async_->fences[thread].push_back({now_, since_, warp_since_[warp], known, of});
   }
-  async_->fenced_before = std::max(async_->fenced_before, since_);
+  for (const unsigned one : {kOfShared, kOfGlobal, kOfBarriers}) {
+    if ((of & one) != 0) async_->fenced_before[one] = std::max(async_->fenced_before[one], since_);
+  }
 }
 
 // A store that went the ordinary way: whether a fence lies between it and what one of these threads does now. It may be
 // the fence of who stored, behind the store, or of who reads, or of anybody between two barriers.
-bool BlockCheck::is_fenced(const Exact& store, unsigned first, unsigned threads) {
-  if (store.block == id_ && store.moment < async_->clean_before) return true;
-  if (store.block == id_) {
-    for (const Async::Fence& one : async_->fences[store.thread]) {
-      if (one.moment <= store.moment) continue;
-      const Exact fence{id_, store.thread, one.moment, store.site, Act::store, 15};
+bool BlockCheck::is_fenced(const Exact& store, unsigned first, unsigned threads, unsigned of) {
+  if (store.block == id_ && store.moment < async_->clean_before[of]) return true;
+  const auto its = checker_.there_.find(store.block);
+  if (its != checker_.there_.end()) {
+    for (const Async::Fence& one : its->second->async_->fences[store.thread]) {
+      if (one.moment <= store.moment || (one.of & of) == 0) continue;
+      const Exact fence{store.block, store.thread, one.moment, store.site, Act::store, 15};
       if (comes_before(fence, first, threads)) return true;
       break;  // further ones come later
     }
   }
   for (unsigned reader = first; reader < first + threads; ++reader) {
-    if (async_->fences[reader].empty()) continue;
-    const Async::Fence& last = async_->fences[reader].back();
+    const auto& own = async_->fences[reader];
+    const auto found = std::find_if(own.rbegin(), own.rend(),
+                                    [&](const Async::Fence& one) { return (one.of & of) != 0; });
+    if (found == own.rend()) continue;
+    const Async::Fence& last = *found;
     const bool is_own = store.block == id_;
     if (is_own &&
         (store.moment < last.since || (store.thread == reader && store.moment < last.moment) ||
@@ -68,16 +79,27 @@ bool BlockCheck::is_fenced(const Exact& store, unsigned first, unsigned threads)
 void BlockCheck::note_written(const Access& access, BlockCheck& writer) {
   if (async_ == nullptr) return;
   const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
-  if (site.is_barrier || (site.sends && access.act == Act::atomic)) return;
+  const bool is_sent = site.sends && access.act == Act::store && site.is_bulk;
+  const bool sets_up = site.is_barrier && access.act == Act::store;
+  const bool arrives = site.sends && access.act == Act::atomic;
+  if ((site.is_barrier && !sets_up) || (arrives && !site.is_bulk)) return;
   const auto bytes = static_cast<unsigned>(access.lanes.bytes);
   for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const std::uint64_t begin = address_of(access, lane);
     const unsigned thread = access.warp * 32 + static_cast<unsigned>(lane);
     const Written its{writer.id_, place_of(writer.now_, thread), access.site};
+    Written before;
     for (std::uint64_t word = begin / 4; word * 4 < begin + bytes; ++word) {
-      if (word < async_->written.size()) async_->written[word] = its;
+      if (word >= async_->written.size()) break;
+      Written& last = async_->written[word];
+      if ((is_sent || arrives) && last.block != 0 && last != before) {
+        before = last;
+        writer.judge_fence(exact(last), Space::shared, word * 4, access.site, thread);
+      }
+      if (!arrives) last = its;
     }
+    if (arrives) continue;
     if (!async_->readings.empty()) overwritten(begin, begin + bytes, access.site, writer, thread);
   }
 }
@@ -191,11 +213,11 @@ void BlockCheck::async_read(std::span<const Piece> pieces, std::int32_t site, un
 // What the async proxy reads, and this one has written last.
 void BlockCheck::judge_read(const Written& its, std::uint64_t address, std::int32_t site,
                             unsigned first, unsigned threads) {
-  const Exact store{its.block,           thread_of(its.place), moment_of(its.place),
-                    cell_site(its.site), Act::store,           15};
-  const bool is_before = comes_before(store, first, threads);
+  const Exact store = exact(its);
   const bool is_sent = this->is_sent(store);
-  if (is_before && (is_sent || is_fenced(store, first, threads))) return;
+  const bool goes_on = fillings_ != 0 && filling_[address / 4].site >= 0;
+  const bool is_before = !goes_on && comes_before(store, first, threads);
+  if (is_before && (is_sent || is_fenced(store, first, threads, kOfShared))) return;
   Finding finding;
   finding.hazard = is_before ? Hazard::missing_proxy_fence
                    : is_sent ? Hazard::unfinished_copy
@@ -214,6 +236,61 @@ void BlockCheck::judge_read(const Written& its, std::uint64_t address, std::int3
   finding.remedy = is_before ? Remedy::none : is_sent ? Remedy::bulk_load : Remedy::block;
   const std::lock_guard lock(checker_.mutex_);
   checker_.findings_.add(std::move(finding));
+}
+
+// A copy in bulk that the thread asks for touches what comes before, and went the ordinary way: memory that it writes, or
+// reads past caches, and its barrier.
+void BlockCheck::judge_fence(const Exact& store, Space space, std::uint64_t address,
+                             std::int32_t site, unsigned thread) {
+  const Site* const its = site_of(store);
+  if (its == nullptr || its->is_bulk || its->sends || store.thread == kNoThread) return;
+  if (async_ == nullptr || !checker_.launch_.looks_for_races) return;
+  if (its->is_barrier &&
+      checker_.launch_.sites[static_cast<std::size_t>(site)].is_of_barrier_object) {
+    return;
+  }
+  const unsigned of = its->is_barrier          ? kOfBarriers
+                      : space == Space::shared ? kOfShared
+                                               : kOfGlobal;
+  if (!comes_before(store, thread, 1) || is_fenced(store, thread, 1, of)) return;
+  Finding finding;
+  finding.hazard = its->is_barrier ? Hazard::missing_fence : Hazard::missing_proxy_fence;
+  finding.site = static_cast<std::int32_t>(store.site);
+  finding.other_site = site;
+  finding.array = checker_.name_of(space, address);
+  finding.what = (its->is_barrier ? "sets up " : "writes ") + finding.array + ", which";
+  finding.detail = std::string(its->is_barrier          ? "a copy in bulk arrives at"
+                               : space == Space::shared ? "a copy in bulk overwrites"
+                                                        : "the async proxy reads") +
+                   ", with no fence of proxies between, for";
+  finding.party = party(store);
+  finding.other = {block_, thread};
+  finding.address = address;
+  finding.count = 1;
+  finding.remedy = its->is_barrier ? Remedy::barrier_in_memory : Remedy::none;
+  const std::lock_guard lock(checker_.mutex_);
+  checker_.findings_.add(std::move(finding));
+}
+
+// ---- What is on its way ----
+
+void BlockCheck::start_bulk(Piece piece, std::int32_t site, const BlockCheck& by, unsigned thread) {
+  if (!checker_.launch_.looks_for_races) return;
+  filling_.resize(checker_.launch_.shared_bytes / 4 + 1);
+  for (std::uint64_t word = piece.begin / 4; word * 4 < piece.end; ++word) {
+    Filling& its = filling_[word];
+    fillings_ += its.site < 0 ? 1 : 0;
+    its = {site, thread, false, by.block_};
+  }
+}
+
+void BlockCheck::landed(Piece piece) {
+  for (std::uint64_t word = piece.begin / 4; word * 4 < piece.end && word < filling_.size();
+       ++word) {
+    if (filling_[word].site < 0) continue;
+    filling_[word] = {};
+    --fillings_;
+  }
 }
 
 // ---- What is waited for ----
@@ -242,7 +319,9 @@ void BlockCheck::stores_waited(unsigned warp, int lane, std::uint32_t before) {
 void BlockCheck::async_barrier() {
   if (async_ == nullptr) return;
   std::erase_if(async_->readings, [](const Async::Reading& one) { return !one.waits.empty(); });
-  async_->clean_before = std::max(async_->clean_before, async_->fenced_before);
+  for (std::size_t of = 0; of < async_->clean_before.size(); ++of) {
+    async_->clean_before[of] = std::max(async_->clean_before[of], async_->fenced_before[of]);
+  }
 }
 
 // A block ends, and its shared memory with it.

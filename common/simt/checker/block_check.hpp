@@ -107,6 +107,7 @@ struct BlockCheck::Async {
   struct Fence {
     std::int32_t moment, since, warp_since;
     Clock known;
+    unsigned of;
   };
   struct Wait {
     std::int32_t moment;
@@ -125,15 +126,15 @@ struct BlockCheck::Async {
   std::vector<Written> written;
   std::vector<std::vector<Fence>> fences;  // by thread
   std::vector<Reading> readings;
-  /// What was stored before this moment lies before some fence; and that one before the last barrier.
-  std::int32_t fenced_before = 0, clean_before = 0;
+  /// What was stored before this moment lies before some fence, by what that is of; and that one before the last barrier.
+  std::array<std::int32_t, kOfAll + 1> fenced_before{}, clean_before{};
 
   Async(std::size_t bytes, std::size_t threads) : written(bytes / 4 + 1), fences(threads) {}
   void forget() {
     std::fill(written.begin(), written.end(), Written{});
     for (auto& one : fences) one.clear();
     readings.clear();
-    fenced_before = clean_before = 0;
+    fenced_before = clean_before = {};
   }
 };
 

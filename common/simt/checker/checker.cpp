@@ -143,12 +143,15 @@ BlockCheck::BlockCheck(Checker& checker, std::uint64_t block)
   if (checker_.launch_.hands_on) threads_.resize(threads);
   if (checker_.launch_.is_async) {
     async_ = std::make_unique<Async>(checker_.launch_.shared_bytes, threads);
+    const std::lock_guard lock(checker_.mutex_);
+    checker_.there_[id_] = this;
   }
 }
 
 BlockCheck::~BlockCheck() {
   const std::lock_guard lock(checker_.mutex_);
   checker_.spare_.push_back(std::move(storage_));
+  checker_.there_.erase(id_);
 }
 
 void BlockCheck::advance() {
@@ -162,8 +165,13 @@ void BlockCheck::advance() {
     }
     one.is_unfenced = false;
   }
-  id_ = checker_.new_owner(block_);
-  if (async_ != nullptr) async_->forget();
+  const std::int32_t before = std::exchange(id_, checker_.new_owner(block_));
+  if (async_ != nullptr) {
+    async_->forget();
+    const std::lock_guard lock(checker_.mutex_);
+    checker_.there_.erase(before);
+    checker_.there_[id_] = this;
+  }
   storage_->unsettle();
   now_ = since_ = 1;
   warp_since_.fill(1);

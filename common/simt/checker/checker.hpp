@@ -73,9 +73,10 @@ struct Site {
   /// st.async: its store is there when the barrier says so, not for its own thread before; its arrival at the barrier, an
   /// atomic, hands it on and takes nothing over.
   bool sends = false;
-  bool is_barrier = false;    // of a barrier in shared memory (mbarrier)
-  bool ends_barrier = false;  // mbarrier.inval
-  bool is_bulk = false;       // a copy in bulk; one to shared memory sends
+  bool is_barrier = false;            // of a barrier in shared memory (mbarrier)
+  bool ends_barrier = false;          // mbarrier.inval
+  bool is_bulk = false;               // a copy in bulk; one to shared memory sends
+  bool is_of_barrier_object = false;  // by NVIDIA's library, at a barrier that it has set up
   /// Of the values that it moves: where they come from or go to.
   struct Value {
     std::uint8_t used = 0xff;     // its bytes that matter to anything
@@ -182,7 +183,12 @@ class BlockCheck {
   /// until this group of theirs has been waited for.
   void async_read(std::span<const Piece> pieces, std::int32_t site, unsigned warp, int lane,
                   std::uint32_t group, bool goes_on);
-  void proxy_fence(unsigned warp, std::uint32_t lanes);
+  /// What a fence between the proxies is of: a sum.
+  static constexpr unsigned kOfShared = 1, kOfGlobal = 2, kOfBarriers = 4, kOfAll = 7;
+  void proxy_fence(unsigned warp, std::uint32_t lanes, unsigned of);
+  /// A copy in bulk that this thread of a block has asked for may fill them from now on, and has when they have landed.
+  void start_bulk(Piece piece, std::int32_t site, const BlockCheck& by, unsigned thread);
+  void landed(Piece piece);
   /// The warp, or its lane, has waited for the groups with lower numbers.
   void products_waited(unsigned warp, std::uint32_t before);
   void stores_waited(unsigned warp, int lane, std::uint32_t before);
@@ -257,7 +263,7 @@ class BlockCheck {
              unsigned down, WordShape shape);
   void scattered(const Doing& doing, std::uint32_t mask);
   void part_of_word(const Doing& doing, int lane);
-  void read_as_constant(const Doing& doing);
+  void read_what_was_written(const Doing& doing);
   bool at_barrier(const Doing& doing);
   Poll poll_of(const Doing& doing) const;
   bool polls_again(const Doing& doing);
@@ -324,13 +330,16 @@ class BlockCheck {
   void unfinished(const Access& access, BlockCheck& memory);
   void start_copy(const Doing& doing);
   void unread(const Access& access);
+  static Exact exact(const Written& its);
   bool comes_before(const Exact& earlier, unsigned first, unsigned threads);
-  bool is_fenced(const Exact& store, unsigned first, unsigned threads);
+  bool is_fenced(const Exact& store, unsigned first, unsigned threads, unsigned of);
   void note_written(const Access& access, BlockCheck& writer);
   void overwritten(std::uint64_t begin, std::uint64_t end, std::int32_t site, BlockCheck& writer,
                    unsigned thread);
   void judge_read(const Written& its, std::uint64_t address, std::int32_t site, unsigned first,
                   unsigned threads);
+  void judge_fence(const Exact& store, Space space, std::uint64_t address, std::int32_t site,
+                   unsigned thread);
   void async_barrier();
   void async_end();
   Party party(const Exact& one) const;
@@ -361,6 +370,7 @@ class BlockCheck {
     std::int32_t site = -1;  // -1: none
     unsigned thread = 0;
     bool is_told = false;
+    std::uint64_t block = 0;  // whose thread it is
   };
   std::vector<Filling> filling_;
   std::size_t fillings_ = 0;
@@ -435,6 +445,8 @@ class Checker {
   // Blocks met: which value was read, or who was last, may depend on the order in which they ran.
   bool order_matters_ = false;
   std::vector<std::unique_ptr<BlockCheck::Storage>> spare_;
+  std::unordered_map<std::int32_t, const BlockCheck*>
+      there_;  // blocks that the async proxy works for
 };
 
 }  // namespace simt::checker

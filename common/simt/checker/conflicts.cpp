@@ -219,6 +219,11 @@ class BlockCheck::Telling {
              : is_bulk                            ? Remedy::bulk_reuse
                                                   : Remedy::arrival;
     }
+    const auto stores_in_bulk = [&](const Exact& one) {
+      const Site* const its = block_.site_of(one);
+      return !is_shared_ && its != nullptr && its->is_bulk && one.act != Act::load;
+    };
+    if (stores_in_bulk(first) != stores_in_bulk(second)) return Remedy::bulk_store;
     if (met_.lacks_fence && !(is_between && is_shared_)) return Remedy::fence;
     if (hazard == Hazard::race && block_.is_one_change(first, second)) return Remedy::change;
     if (is_between) return is_shared_ ? Remedy::cluster : of_blocks;

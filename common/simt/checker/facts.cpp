@@ -89,19 +89,29 @@ Scope scope_of(const Instruction& one) {
   return one.has("sys") || one.has("volatile") ? Scope::system : Scope::gpu;
 }
 
-// Thrust's set_intersection reads on behind the last key, and goes where that leads it; it keeps nothing then, as one of
-// its two ranges is at its end for good. So what nobody has written does not matter there.
-bool reads_beyond_its_ranges(const ptx::Module& module, const Instruction& one) {
+// Whether it was inlined from a function with this in its name.
+bool is_inlined_from(const ptx::Module& module, const Instruction& one, std::string_view name) {
   for (std::int32_t at = one.location; at >= 0;) {
     const ptx::Location& here = module.locations[static_cast<std::size_t>(at)];
     if (here.function >= 0 &&
-        module.inlined_functions[static_cast<std::size_t>(here.function)].find(
-            "16__set_operations23serial_set_intersection") != std::string::npos) {
+        module.inlined_functions[static_cast<std::size_t>(here.function)].find(name) !=
+            std::string::npos) {
       return true;
     }
     at = here.inlined_at;
   }
   return false;
+}
+
+// Thrust's set_intersection reads on behind the last key, and goes where that leads it; it keeps nothing then, as one of
+// its two ranges is at its end for good. So what nobody has written does not matter there.
+bool reads_beyond_its_ranges(const ptx::Module& module, const Instruction& one) {
+  return is_inlined_from(module, one, "16__set_operations23serial_set_intersection");
+}
+
+// cuda::memcpy_async, at a cuda::barrier: NVIDIA's library, which sets it up, puts no fence between the two.
+bool is_of_barrier_object(const ptx::Module& module, const Instruction& one) {
+  return is_inlined_from(module, one, "cp_async_bulk_shared_global");
 }
 
 // Of a load the operand with the address, of others too.
@@ -563,6 +573,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       site.is_barrier = one->opcode == "mbarrier" || (one->opcode == "cp" && one->has("mbarrier"));
       site.ends_barrier = one->opcode == "mbarrier" && one->has("inval");
       site.is_bulk = is_bulk(*one);
+      site.is_of_barrier_object = site.is_bulk && is_of_barrier_object(module, *one);
       facts.hands_on |= site.strength > Strength::relaxed || site.sends;
       facts.hands_on |= one->opcode == "atom" && (one->has("cas") || one->has("exch"));
       site.only_reads = only_reads(*one);

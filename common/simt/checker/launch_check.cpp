@@ -132,6 +132,7 @@ void LaunchCheck::begin(const machine::Block& block) {
 }
 
 void LaunchCheck::end(const machine::Block& block) {
+  wrote(block, [](const Unwaited&) { return true; });
   if (!has_faults_) check_of(block).end();
   last_ = nullptr;
   blocks_.erase(&block);
@@ -239,7 +240,31 @@ std::uint32_t LaunchCheck::async_access(const machine::AsyncAccess& its) {
                      goes_on);
     return 0;
   }
-  // Of one lane, in pieces as large as an access may be: a power of two, and less where bytes may lack.
+  Unwaited asked{&block,
+                 its.warp->index,
+                 its.lane,
+                 its.warp->bulk_group[static_cast<std::size_t>(its.lane)],
+                 its.step->site,
+                 act_of(its.kind),
+                 {its.pieces.begin(), its.pieces.end()}};
+  BlockCheck& memory = is_shared && its.block != &block ? check_of(*its.block) : check;
+  const std::uint32_t faulty = touch(asked, is_shared ? Space::shared : Space::global, memory);
+  has_faults_ |= faulty != 0;
+  if (faulty != 0) return faulty;
+  if (is_shared && its.kind == WarpAccess::Kind::store) {
+    for (const machine::AsyncAccess::Piece& one : its.pieces) {
+      memory.start_bulk({one.begin, one.end}, its.step->site, check,
+                        its.warp->index * machine::kLanes + static_cast<unsigned>(its.lane));
+    }
+  }
+  if (!is_shared && its.kind != WarpAccess::Kind::load) unwaited_.push_back(std::move(asked));
+  return 0;
+}
+
+// Of one lane, in pieces as large as an access may be: a power of two, and less where bytes may lack.
+std::uint32_t LaunchCheck::touch(const Unwaited& its, Space space, BlockCheck& memory) {
+  BlockCheck& check = check_of(*its.block);
+  const bool is_shared = space == Space::shared;
   std::uint32_t faulty = 0;
   for (const machine::AsyncAccess::Piece& piece : its.pieces) {
     if (!is_shared &&
@@ -247,7 +272,7 @@ std::uint32_t LaunchCheck::async_access(const machine::AsyncAccess& its) {
       continue;
     }
     constexpr std::uint64_t kMost = 512, kLeast = 4;
-    const bool is_simple = its.kind == WarpAccess::Kind::store || is_shared ||
+    const bool is_simple = its.act == Act::store || is_shared ||
                            checker_.initialised().all(piece.begin, piece.end - piece.begin);
     for (std::uint64_t at = piece.begin; at < piece.end && faulty == 0;) {
       std::uint64_t bytes = is_simple ? kMost : 16;
@@ -259,15 +284,22 @@ std::uint32_t LaunchCheck::async_access(const machine::AsyncAccess& its) {
       lanes.consecutive = true;
       lanes.least = at;
       lanes.beyond = at + bytes;
-      const Access access{is_shared ? Space::shared : Space::global, act_of(its.kind), lanes,
-                          its.step->site, its.warp->index};
-      faulty = !is_shared || its.block == &block ? check.access(access)
-                                                 : check.access_of(check_of(*its.block), access);
+      const Access access{space, its.act, lanes, its.site, its.warp};
+      faulty = &memory == &check ? check.access(access) : check.access_of(memory, access);
       at += bytes;
     }
   }
-  has_faults_ |= faulty != 0;
   return faulty;
+}
+
+// A store in bulk is over when it has been waited for, or its block ends: for others it is made once more then.
+template <class Is>
+void LaunchCheck::wrote(const machine::Block& block, Is is_over) {
+  std::erase_if(unwaited_, [&](const Unwaited& one) {
+    if (one.block != &block || !is_over(one)) return false;
+    if (!has_faults_) touch(one, Space::global, check_of(block));
+    return true;
+  });
 }
 
 bool LaunchCheck::reads_constant(const std::string& name) const {
@@ -287,12 +319,20 @@ void LaunchCheck::products_waited(const machine::Warp& warp, std::uint32_t but) 
   }
 }
 
-void LaunchCheck::stores_waited(const machine::Warp& warp, std::uint32_t but) {
+void LaunchCheck::stores_waited(const machine::Warp& warp, std::uint32_t but, bool are_written) {
   machine::each_lane(warp.active, [&](std::size_t lane) {
     if (warp.bulk_group[lane] < but) return;
-    check_of(*warp.block)
-        .stores_waited(warp.index, static_cast<int>(lane), warp.bulk_group[lane] - but);
+    const std::uint32_t before = warp.bulk_group[lane] - but;
+    check_of(*warp.block).stores_waited(warp.index, static_cast<int>(lane), before);
+    if (!are_written) return;
+    wrote(*warp.block, [&](const Unwaited& one) {
+      return one.warp == warp.index && one.lane == static_cast<int>(lane) && one.group < before;
+    });
   });
+}
+
+void LaunchCheck::landed(const machine::Block& block, std::uint64_t begin, std::uint64_t end) {
+  check_of(block).landed({begin, end});
 }
 
 void LaunchCheck::phase_completed(const machine::Block& block, std::uint32_t barrier) {
@@ -489,8 +529,15 @@ void LaunchCheck::warp_barrier(const machine::Warp& warp, std::uint32_t lanes) {
 void LaunchCheck::fence(const machine::Warp& warp, const machine::Step& step) {
   const ptx::Instruction& one = *grid_.code->sites[static_cast<std::size_t>(step.site)];
   if (one.has("async") || one.has("async::generic")) {
-    check_of(*warp.block).proxy_fence(warp.index, warp.active);
+    const bool is_of_shared = one.has("shared::cta") || one.has("shared::cluster");
+    const unsigned of = is_of_shared        ? BlockCheck::kOfShared | BlockCheck::kOfBarriers
+                        : one.has("global") ? BlockCheck::kOfGlobal
+                                            : BlockCheck::kOfAll;
+    check_of(*warp.block).proxy_fence(warp.index, warp.active, of);
     return;
+  }
+  if (one.has("mbarrier_init")) {
+    check_of(*warp.block).proxy_fence(warp.index, warp.active, BlockCheck::kOfBarriers);
   }
   const bool is_narrow = one.has("cta");
   check_of(*warp.block).fence(warp.index, warp.active, is_narrow ? Scope::block : Scope::gpu);

@@ -39,7 +39,8 @@ class LaunchCheck {
   void fence(const machine::Warp& warp, const machine::Step& step);
   void copied(const machine::Warp& warp, const machine::PendingCopy& copy);
   void products_waited(const machine::Warp& warp, std::uint32_t but);
-  void stores_waited(const machine::Warp& warp, std::uint32_t but);
+  void stores_waited(const machine::Warp& warp, std::uint32_t but, bool are_written);
+  void landed(const machine::Block& block, std::uint64_t begin, std::uint64_t end);
   void phase_completed(const machine::Block& block, std::uint32_t barrier);
   void meaningless(const machine::Warp& warp, const machine::Step& step, std::uint32_t lanes,
                    std::string_view what);
@@ -60,6 +61,19 @@ class LaunchCheck {
   void bring(const machine::WarpAccess& its, const Access& access);
   void take(const machine::WarpAccess& its);
   std::string name_in_shared(std::uint64_t address) const;
+  /// A store in bulk to global memory that its lane has not waited for.
+  struct Unwaited {
+    const machine::Block* block;
+    unsigned warp;
+    int lane;
+    std::uint32_t group;
+    std::int32_t site;
+    Act act;
+    std::vector<machine::AsyncAccess::Piece> pieces;
+  };
+  std::uint32_t touch(const Unwaited& its, Space space, BlockCheck& memory);
+  template <class Is>
+  void wrote(const machine::Block& block, Is is_over);
 
   Checker& checker_;
   const Facts& facts_;
@@ -68,7 +82,8 @@ class LaunchCheck {
   bool looks_for_barriers_;
   bool looks_for_uninitialised_;
   std::vector<Access::Unwritten> unwritten_;  // by the access that is looked at
-  bool has_faults_ = false;                   // threads have ended where they should not have
+  std::vector<Unwaited> unwaited_;
+  bool has_faults_ = false;  // threads have ended where they should not have
   std::unordered_map<const machine::Block*, std::unique_ptr<BlockCheck>> blocks_;
   const machine::Block* last_ = nullptr;
   BlockCheck* last_check_ = nullptr;

@@ -244,9 +244,9 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   passing.values_differ = false;
 }
 
-// A load by which memory may still be what it was before the launch. Where nothing orders it after a store, it is a race
-// anyway.
-void BlockCheck::read_as_constant(const Doing& doing) {
+// A load by which memory may still be what it was before the launch, or before an ordinary store of the block. Where
+// nothing orders it after a store, it is a race anyway.
+void BlockCheck::read_what_was_written(const Doing& doing) {
   const Access& access = doing.access;
   const auto written_page = [&](std::uint64_t at) -> const Pages::Page* {
     const Pages::Page* const page = checker_.pages_.at(at);
@@ -286,6 +286,12 @@ void BlockCheck::read_as_constant(const Doing& doing) {
       };
       const auto its = std::find_if(all->begin(), all->end(), is_read);
       if (its == all->end()) continue;
+      if (doing.site.is_bulk) {
+        if (its->block == id_) {
+          judge_fence(*its, Space::global, at, access.site, doing.thread(lane));
+        }
+        continue;
+      }
       Finding finding;
       finding.hazard = Hazard::race;
       finding.site = access.site;

@@ -885,8 +885,12 @@ void Watch::products_waited(const machine::Warp& warp, std::uint32_t but) {
   if (check_) check_->products_waited(warp, but);
 }
 
-void Watch::stores_waited(const machine::Warp& warp, std::uint32_t but) {
-  if (check_) check_->stores_waited(warp, but);
+void Watch::stores_waited(const machine::Warp& warp, std::uint32_t but, bool are_written) {
+  if (check_) check_->stores_waited(warp, but, are_written);
+}
+
+void Watch::landed(const machine::Block& block, std::uint64_t begin, std::uint64_t end) {
+  if (check_) check_->landed(block, begin, end);
 }
 
 void Watch::phase_completed(const machine::Block& block, std::uint32_t barrier) {

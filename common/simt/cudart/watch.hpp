@@ -112,8 +112,9 @@ class Watch : public machine::Observer {
   void next_launch_begins(const machine::Warp& warp) override;
   void copied(const machine::Warp& warp, const machine::PendingCopy& copy) override;
   void products_waited(const machine::Warp& warp, std::uint32_t but) override;
-  void stores_waited(const machine::Warp& warp, std::uint32_t but) override;
+  void stores_waited(const machine::Warp& warp, std::uint32_t but, bool are_written) override;
   void phase_completed(const machine::Block& block, std::uint32_t barrier) override;
+  void landed(const machine::Block& block, std::uint64_t begin, std::uint64_t end) override;
   void meaningless(const machine::Warp& warp, const machine::Step& step, std::uint32_t lanes,
                    const char* what) override;
   void begin(const machine::Block& block) override;

@@ -518,7 +518,8 @@ const Step* commit_bulk(const Step* step, Warp& warp) {
   each_lane(warp.active, [&](std::size_t lane) { ++warp.bulk_group[lane]; });
   return step + 1;
 }
-// Of the committed groups all but the last `offset`. (They are written when they have been read.)
+// Of the committed groups all but the last `offset`. (They are written when they have been read; Step::keeps: nobody may
+// count on that.)
 const Step* wait_for_bulk(const Step* step, Warp& warp) {
   const auto but = static_cast<std::uint32_t>(step->offset);
   std::erase_if(warp.stores, [&](const PendingStore& one) {
@@ -527,7 +528,7 @@ const Step* wait_for_bulk(const Step* step, Warp& warp) {
     if (is_due) store_now(one, *warp.block);
     return is_due;
   });
-  warp.block->grid->observer->stores_waited(warp, but);
+  warp.block->grid->observer->stores_waited(warp, but, !step->keeps);
   return step + 1;
 }
 
@@ -773,14 +774,18 @@ void build_wait_for_bulk(Decoder& decoder, const ptx::Instruction& one) {
   if (one.operands.size() != 1 || one.operands[0].kind != ptx::Operand::Kind::number) {
     decoder.refuse("a count that is no number");
   }
-  decoder.emit(&wait_for_bulk).offset = static_cast<std::int64_t>(one.operands[0].bits);
+  Step& step = decoder.emit(&wait_for_bulk);
+  step.offset = static_cast<std::int64_t>(one.operands[0].bits);
+  step.keeps = one.has("read");
 }
 
 }  // namespace
 
 void land_loads(Block& block, std::uint32_t barrier) {
+  bool is_over = false;
   std::erase_if(block.loads, [&](const PendingLoad& one) {
-    if (one.barrier != barrier) return false;
+    // What the phase has not waited for is as late as the others.
+    if (one.barrier != barrier || is_over) return false;
     if (one.chunks.empty()) {
       move_bytes(block.shared.data() + one.to, one.data.data(), one.data.size(), one.combine,
                  one.element_bytes);
@@ -794,7 +799,9 @@ void land_loads(Block& block, std::uint32_t barrier) {
     const std::uint32_t phase = its.phase();
     its.arrive(0, -static_cast<std::int32_t>(one.arrives));
     std::memcpy(block.shared.data() + barrier, &its.word, sizeof its.word);
-    if (its.phase() != phase) block.grid->observer->phase_completed(block, barrier);
+    block.grid->observer->landed(block, one.to, one.to + std::uint64_t{one.data.size()});
+    is_over = its.phase() != phase;
+    if (is_over) block.grid->observer->phase_completed(block, barrier);
     return true;
   });
 }

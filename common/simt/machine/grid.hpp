@@ -136,8 +136,10 @@ class Observer {
   virtual void phase_completed(const Block&, std::uint32_t /*barrier*/) {}
   /// wgmma.wait_group: of what the warp has asked for and committed all but the last groups is done.
   virtual void products_waited(const Warp&, std::uint32_t /*but*/) {}
-  /// cp.async.bulk.wait_group: the same of what the active lanes have asked for.
-  virtual void stores_waited(const Warp&, std::uint32_t /*but*/) {}
+  /// cp.async.bulk.wait_group: the same of what the active lanes have asked for; with .read it has only been read.
+  virtual void stores_waited(const Warp&, std::uint32_t /*but*/, bool /*are_written*/) {}
+  /// What a copy in bulk brings has come to this place of the block's shared memory.
+  virtual void landed(const Block&, std::uint64_t /*begin*/, std::uint64_t /*end*/) {}
   /// A lane has waited for its copy: the bytes are there now.
   virtual void copied(const Warp&, const PendingCopy&) {}
   /// What a GPU goes on after, with a meaningless value. `what`: division_by_zero, undefined_shuffle, unfinished_product,

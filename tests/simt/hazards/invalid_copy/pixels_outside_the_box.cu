@@ -14,6 +14,7 @@ __global__ void copy(const __grid_constant__ CUtensorMap map, int x, int y, int 
   __shared__ std::uint64_t barrier;
   if (threadIdx.x == 0) {
     ptx::mbarrier_init(&barrier, 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &barrier,
                                    sizeof tile);
     const auto to = static_cast<unsigned>(__cvta_generic_to_shared(tile));

@@ -5,7 +5,10 @@ namespace ptx = cuda::ptx;
 __global__ void copy(float* in, float* out) {
   __shared__ __align__(128) float tile[256];
   __shared__ std::uint64_t barrier;
-  if (threadIdx.x == 0) ptx::mbarrier_init(&barrier, 1);
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&barrier, 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+  }
   __syncthreads();
   if (threadIdx.x == 0) {
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &barrier,

@@ -15,6 +15,7 @@ __global__ void copy(const __grid_constant__ CUtensorMap map, CUtensorMap* made,
   if (threadIdx.x == 0) {
     for (int i = 0; i < 16; ++i) its.opaque[i] = map.opaque[i];
     ptx::mbarrier_init(&barrier, 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
     asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(at),
                  "l"(second)
                  : "memory");

@@ -7,7 +7,10 @@ namespace ptx = cuda::ptx;
 __global__ void copy(const __grid_constant__ CUtensorMap map, float* out) {
   __shared__ __align__(128) float tile[1056];
   __shared__ std::uint64_t barrier;
-  if (threadIdx.x == 0) ptx::mbarrier_init(&barrier, 1);
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&barrier, 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+  }
   __syncthreads();
   if (threadIdx.x == 0) {
     const int at[] = {0, 0};

@@ -8,8 +8,8 @@ __global__ void copy(const __grid_constant__ CUtensorMap map, float* out) {
   __shared__ __align__(1024) float tile[1024];
   __shared__ std::uint64_t barrier;
   for (int i = threadIdx.x; i < 1024; i += 32) tile[i] = -1;
-  ptx::fence_proxy_async(ptx::space_shared);
   if (threadIdx.x == 0) ptx::mbarrier_init(&barrier, 1);
+  ptx::fence_proxy_async(ptx::space_shared);
   __syncthreads();
   if (threadIdx.x == 0) {
     const int at[] = {0, 0};

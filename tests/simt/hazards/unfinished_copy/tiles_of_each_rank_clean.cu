@@ -13,6 +13,7 @@ __global__ void copy(const __grid_constant__ CUtensorMap map, float* out, unsign
   __shared__ std::uint64_t barrier;
   if (threadIdx.x == 0) {
     ptx::mbarrier_init(&barrier, 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
     int at[kRank];
     for (int i = 0; i < kRank; ++i) at[i] = i == 0 ? first : further;
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &barrier,

@@ -23,6 +23,12 @@
 struct CUgraphExec_st {
   std::shared_ptr<CUgraph_st> graph;  // as long as a launch of it is pending
   unsigned long long flags = 0;
+  // Where its last launch ends: the next one comes behind it, on any stream.
+  struct Last {
+    simt::cudart::timeline::Clock clock;
+    simt::cudart::waiting::Ticket ticket = 0;
+  };
+  std::shared_ptr<Last> last = std::make_shared<Last>();
 };
 
 // Of the program: given to its function when nobody keeps it any more.
@@ -1146,11 +1152,25 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
   return on_stream("cudaGraphLaunch", stream, [&]() -> cudaError_t {
     if (const cudaError_t error = check_not_captured(stream); error != cudaSuccess) return error;
     if (!is_ready(ready)) return cudaErrorInvalidValue;
-    return in_order(stream, [stream, owner = Owner(ready->graph)] {
-      const GraphOnStream on(number_of(stream), false);
+    const int number = number_of(stream);
+    const auto last = ready->last;
+    const auto launch = [number, last, owner = Owner(ready->graph)] {
+      const GraphOnStream on(number, false);
+      timeline::wait(number, last->clock);
       set_conditions_for_launch(*owner);
       return run(*owner, owner);
+    };
+    if (waiting::waits(last->ticket)) {
+      waiting::put(number, launch, {last->ticket});
+    } else if (const cudaError_t error = in_order(stream, launch); error != cudaSuccess) {
+      return error;
+    }
+    const cudaError_t error = in_order(stream, [number, last] {
+      last->clock = timeline::record(number);
+      return cudaSuccess;
     });
+    last->ticket = waiting::last_on(number);
+    return error;
   });
 }
 

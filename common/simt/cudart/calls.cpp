@@ -167,6 +167,22 @@ cudaError_t error_of_exception(const char* name) {
   }
 }
 
+cudaError_t query(const char* name, Body<cudaError_t()> body) {
+  const std::lock_guard lock(turn());
+  const CallInProgress in_progress(name);
+  if (is_to_fail(name)) return record(asked_failure(name));
+  try {
+    return record(body());
+  } catch (...) {
+    return record(error_of_exception(name));
+  }
+}
+
+cudaError_t call(const char* name, Body<cudaError_t()> body) {
+  note_use_of_runtime();
+  return query(name, [&] { return spoilt() != cudaSuccess ? tell_spoilt() : body(); });
+}
+
 cudaError_t refused(const char* name) {
   return query(name, [&] {
     explain(name, "%s is not in the simulator", name);

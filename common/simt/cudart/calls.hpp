@@ -91,26 +91,30 @@ class CallInProgress {
   const char* before_;
 };
 
+/// A lambda of the caller's, as long as the call goes on. Hundreds of functions are a call with a body: by a template
+/// argument all that calls do would be compiled for each of them, and a newcomer waits for that.
+template <class Signature>
+class Body;
+template <class Result, class... Arguments>
+class Body<Result(Arguments...)> {
+ public:
+  template <class Lambda>
+  Body(const Lambda& lambda)
+      : lambda_(&lambda), run_([](const void* its, Arguments... arguments) -> Result {
+          return (*static_cast<const Lambda*>(its))(arguments...);
+        }) {}
+  Result operator()(Arguments... arguments) const { return run_(lambda_, arguments...); }
+
+ private:
+  const void* lambda_;
+  Result (*run_)(const void*, Arguments...);
+};
+
 /// A call that works whatever happened on the device.
-template <class Body>
-cudaError_t query(const char* name, Body body) {
-  const std::lock_guard lock(turn());
-  const CallInProgress in_progress(name);
-  if (is_to_fail(name)) return record(asked_failure(name));
-  try {
-    return record(body());
-  } catch (...) {
-    return record(error_of_exception(name));
-  }
-}
+cudaError_t query(const char* name, Body<cudaError_t()> body);
 
 /// A call that needs a device in order.
-template <class Body>
-cudaError_t call(const char* name, Body body) {
-  note_use_of_runtime();
-  return query(name,
-               [&]() -> cudaError_t { return spoilt() != cudaSuccess ? tell_spoilt() : body(); });
-}
+cudaError_t call(const char* name, Body<cudaError_t()> body);
 
 /// The function is not there: says so once, and answers cudaErrorNotSupported.
 cudaError_t refused(const char* name);

@@ -24,8 +24,7 @@ int most_threads(Kernel& kernel) {
   return kMaxThreadsPerBlock;
 }
 
-template <class Body>
-cudaError_t on_kernel(const char* name, const void* function, Body body) {
+cudaError_t on_kernel(const char* name, const void* function, Body<cudaError_t(Kernel&)> body) {
   return call(name, [&]() -> cudaError_t {
     Kernel* const kernel = find_kernel(function);
     return kernel != nullptr ? body(*kernel) : no_kernel(function);

@@ -295,7 +295,7 @@ Node* in_copy(const Graph& copy, const Node* original) {
 
 cudaError_t add(const char* name, cudaGraphNode_t* node, cudaGraph_t graph,
                 const cudaGraphNode_t* dependencies, std::size_t count, cudaGraphNodeType type,
-                const std::function<cudaError_t(Node&)>& set_up) {
+                Body<cudaError_t(Node&)> set_up) {
   return call(name, [&]() -> cudaError_t {
     if (node == nullptr || graph == nullptr || (count > 0 && dependencies == nullptr)) {
       return cudaErrorInvalidValue;
@@ -555,8 +555,8 @@ cudaError_t list(const std::vector<Node*>& from, cudaGraphNode_t* to, std::size_
 }
 
 // A call on a node of this type.
-template <class Body>
-cudaError_t on_node(const char* name, cudaGraphNode_t node, cudaGraphNodeType type, Body body) {
+cudaError_t on_node(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
+                    Body<cudaError_t(Node&)> body) {
   return call(name, [&]() -> cudaError_t {
     return node != nullptr && node->type == type ? body(*node) : cudaErrorInvalidValue;
   });
@@ -572,16 +572,15 @@ cudaError_t event_of(const char* name, cudaGraphNode_t node, cudaGraphNodeType t
 }
 
 // A copy of a variable, as one row.
-template <class Use>
-cudaError_t with_symbol(const void* symbol, std::size_t offset, Use use) {
+cudaError_t with_symbol(const void* symbol, std::size_t offset, Body<cudaError_t(void*)> use) {
   void* address = nullptr;
   const cudaError_t error = cudaGetSymbolAddress(&address, symbol);
   return error == cudaSuccess ? use(static_cast<char*>(address) + offset) : error;
 }
 
 // A call on the copy of a node in what was instantiated.
-template <class Body>
-cudaError_t on_copy(const char* name, cudaGraphExec_t ready, cudaGraphNode_t node, Body body) {
+cudaError_t on_copy(const char* name, cudaGraphExec_t ready, cudaGraphNode_t node,
+                    Body<cudaError_t(Node&)> body) {
   return call(name, [&]() -> cudaError_t {
     Node* const its = is_ready(ready) ? in_copy(*ready->graph, node) : nullptr;
     return its != nullptr ? body(*its) : cudaErrorInvalidValue;

@@ -20,8 +20,7 @@ Module* module_of(cudaLibrary_t library) {
   return found != all.end() ? *found : nullptr;
 }
 
-template <class Body>
-cudaError_t on_library(const char* name, cudaLibrary_t library, Body body) {
+cudaError_t on_library(const char* name, cudaLibrary_t library, Body<cudaError_t(Module&)> body) {
   return call(name, [&]() -> cudaError_t {
     Module* const module = module_of(library);
     return module != nullptr ? body(*module) : cudaErrorInvalidResourceHandle;

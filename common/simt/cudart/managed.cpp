@@ -40,8 +40,7 @@ struct AdvisedRange {
   std::uint64_t begin, end;  // of whole pages, as far as the allocation reaches
   Advised& advised;
 
-  template <class Body>
-  void each(Body body) const {
+  void each(Body<void(Advice&)> body) const {
     const auto first = advised.part_at(begin), last = advised.part_at(end);
     for (auto part = first; part != last; ++part) body(part->second);
   }
@@ -67,8 +66,8 @@ Advised& advised_of(const Block& block) {
 }
 
 // Of managed memory; otherwise an error.
-template <class Body>
-cudaError_t in_range(const void* pointer, std::size_t bytes, Body body) {
+cudaError_t in_range(const void* pointer, std::size_t bytes,
+                     Body<cudaError_t(const AdvisedRange&)> body) {
   constexpr std::uint64_t kPage = 4096;
   const auto begin = reinterpret_cast<std::uint64_t>(pointer);
   const Block* const block = block_at(pointer);
@@ -115,9 +114,9 @@ cudaError_t discard(const Issue& issue, void* pointer, std::size_t bytes) {
   });
 }
 
-template <class Body>
 cudaError_t each_of_batch(const Issue& issue, void** pointers, const std::size_t* sizes,
-                          std::size_t count, unsigned long long flags, Body body) {
+                          std::size_t count, unsigned long long flags,
+                          Body<cudaError_t(std::size_t)> body) {
   return on_stream(issue.name, issue.stream, [&]() -> cudaError_t {
     if (pointers == nullptr || sizes == nullptr || count == 0 || flags != 0 ||
         issue.stream == nullptr || issue.stream == cudaStreamLegacy) {
@@ -129,11 +128,10 @@ cudaError_t each_of_batch(const Issue& issue, void** pointers, const std::size_t
   });
 }
 
-template <class Body>
 cudaError_t each_of_batch(const Issue& issue, void** pointers, const std::size_t* sizes,
                           std::size_t count, const cudaMemLocation* locations,
                           const std::size_t* first, std::size_t number, unsigned long long flags,
-                          Body body) {
+                          Body<cudaError_t(std::size_t, const cudaMemLocation&)> body) {
   const bool is_valid =
       locations != nullptr && first != nullptr && number != 0 && number <= count && first[0] == 0 &&
       std::adjacent_find(first, first + number, std::greater_equal<>()) == first + number &&

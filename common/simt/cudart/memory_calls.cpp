@@ -129,9 +129,8 @@ cudaError_t destroy_pool(cudaMemPool_t pool) {
 }
 
 // Of the device that a location names.
-template <class Body>
 cudaError_t at_location(const char* name, const cudaMemLocation* location,
-                        cudaMemAllocationType type, Body body) {
+                        cudaMemAllocationType type, Body<cudaError_t(int)> body) {
   return query(name, [&]() -> cudaError_t {
     if (location == nullptr || type != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
     if (location->type != cudaMemLocationTypeDevice) return cudaErrorNotSupported;

@@ -248,6 +248,21 @@ cudaError_t check_not_captured(cudaStream_t stream) {
   return cudaErrorStreamCaptureUnsupported;
 }
 
+cudaError_t on_stream(const char* name, cudaStream_t stream, Body<cudaError_t()> body) {
+  return call(name, [&] {
+    if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
+    const cudaError_t error = check_legacy(name, stream);
+    return error == cudaSuccess ? body() : error;
+  });
+}
+
+cudaError_t outside_capture(const char* name, Body<cudaError_t()> body) {
+  return call(name, [&] {
+    const cudaError_t error = check_unsafe(name);
+    return error == cudaSuccess ? body() : error;
+  });
+}
+
 Work record_of(cudaEvent_t event, cudaStream_t stream) {
   return [event, stream] {
     if (!is_event(event)) return cudaErrorInvalidResourceHandle;
@@ -329,6 +344,11 @@ cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, const Work& wor
   node.parameters = parameters;
   its.last = {&node};
   return cudaSuccess;
+}
+
+cudaError_t work_on_stream(const char* name, cudaStream_t stream, cudaGraphNodeType type,
+                           const Work& work) {
+  return on_stream(name, stream, [&] { return enqueue(stream, type, work); });
 }
 
 void forget_streams() {

@@ -27,23 +27,10 @@ cudaError_t check_no_capture(const char* name);
 cudaError_t check_not_captured(cudaStream_t stream);
 
 /// A call that needs a device in order, and its stream.
-template <class Body>
-cudaError_t on_stream(const char* name, cudaStream_t stream, Body body) {
-  return call(name, [&]() -> cudaError_t {
-    if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
-    const cudaError_t error = check_legacy(name, stream);
-    return error == cudaSuccess ? body() : error;
-  });
-}
+cudaError_t on_stream(const char* name, cudaStream_t stream, Body<cudaError_t()> body);
 
 /// A call that is potentially unsafe during a capture.
-template <class Body>
-cudaError_t outside_capture(const char* name, Body body) {
-  return call(name, [&]() -> cudaError_t {
-    const cudaError_t error = check_unsafe(name);
-    return error == cudaSuccess ? body() : error;
-  });
-}
+cudaError_t outside_capture(const char* name, Body<cudaError_t()> body);
 
 /// The work that notes the time and what is on the stream, and that waits for it.
 Work record_of(cudaEvent_t event, cudaStream_t stream = nullptr);
@@ -81,11 +68,8 @@ cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, const Work& wor
                     const NodeParameters& parameters = {});
 
 /// A call that gives the stream work; `work` is kept, so it holds all that it needs.
-template <class Body>
 cudaError_t work_on_stream(const char* name, cudaStream_t stream, cudaGraphNodeType type,
-                           Body work) {
-  return on_stream(name, stream, [&] { return enqueue(stream, type, work); });
-}
+                           const Work& work);
 
 /// As cudaDeviceReset does: those of the current device.
 void forget_streams();

@@ -41,27 +41,8 @@ bool only_reads(const Instruction& one) {
 }
 bool is_local(const Instruction& one) { return one.has("param") || one.has("local"); }
 
-// Whether the first operand is where the result goes.
-bool has_result(const Instruction& one) {
-  if (is_any(one.opcode, {"st",       "red",       "bra",
-                          "brx",      "ret",       "exit",
-                          "trap",     "brkpt",     "membar",
-                          "fence",    "prefetch",  "prefetchu",
-                          "cp",       "nanosleep", "griddepcontrol",
-                          "stmatrix", "discard",   "applypriority",
-                          "sust",     "call",      "wgmma"})) {
-    return false;
-  }
-  if (is_any(one.opcode, {"bar", "barrier"})) return one.has("red");
-  return !one.operands.empty();
-}
-
-// Calls visit(register) for each that an operand names.
-template <class Visit>
-void for_each_register(const Operand& operand, Visit visit) {
-  if (operand.kind == Operand::Kind::reg) visit(operand.index);
-  for (const Operand& part : operand.parts) for_each_register(part, visit);
-}
+// Whether the first operand is where the result goes, and nothing else: wgmma adds to it.
+bool has_result(const Instruction& one) { return one.result() != nullptr && one.opcode != "wgmma"; }
 
 bool sends(const Instruction& one) {
   return (is_any(one.opcode, {"st", "red"}) && one.has("async")) ||
@@ -138,11 +119,10 @@ class Registers {
       const bool writes = has_result(one);
       for (std::size_t i = 0; i < one.operands.size(); ++i) {
         const bool is_result = writes && i == 0;
-        for_each_register(one.operands[i], [&](std::int32_t index) {
-          if (index < 0) return;
+        for (const std::int32_t index : one.operands[i].registers()) {
           auto& table = is_result ? defined_ : uses_;
           table[static_cast<std::size_t>(index)].push_back(&one);
-        });
+        }
       }
       if (one.guard >= 0) uses_[static_cast<std::size_t>(one.guard)].push_back(&one);
     }
@@ -178,14 +158,11 @@ class Registers {
       return is_any(one->opcode, {"ld", "ldu"}) && !is_local(*one) && type_bytes(one) == bytes;
     };
     const auto is_store = [&](const Instruction* one) {
-      bool is_value = false;
       if (one->opcode != "st" || is_local(*one) || type_bytes(one) != bytes ||
           one->guard == index) {
         return false;
       }
-      for_each_register(one->operands[1], [&](std::int32_t its) { is_value |= its == index; });
-      for_each_register(one->operands[0], [&](std::int32_t its) { is_value &= its != index; });
-      return is_value;
+      return one->operands[1].names(index) && !one->operands[0].names(index);
     };
     return std::all_of(defined_[i].begin(), defined_[i].end(), is_load) &&
            std::all_of(uses_[i].begin(), uses_[i].end(), is_store);
@@ -457,12 +434,8 @@ void Registers::want(bool in_memory) {
                                           ((1 << each) - 1)));
           }
         } else {
-          for_each_register(operand, [&](std::int32_t index) { add(index, kAllBytes); });
+          for (const std::int32_t index : operand.registers()) add(index, kAllBytes);
         }
-      }
-      // The address of a result, as of a vector that is written to memory.
-      if (has_result(*one) && one->operands[0].kind == Operand::Kind::address) {
-        for_each_register(one->operands[0], [&](std::int32_t index) { add(index, kAllBytes); });
       }
     }
   }
@@ -475,9 +448,9 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
   std::set<std::int32_t> seen;
   std::vector<std::int32_t> open;
   const auto reach = [&](const Operand& operand) {
-    for_each_register(operand, [&](std::int32_t index) {
-      if (index >= 0 && seen.insert(index).second) open.push_back(index);
-    });
+    for (const std::int32_t index : operand.registers()) {
+      if (seen.insert(index).second) open.push_back(index);
+    }
   };
   reach(load.operands[0]);
   while (!open.empty()) {
@@ -485,11 +458,7 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
     open.pop_back();
     for (const Instruction* const one : uses_[static_cast<std::size_t>(index)]) {
       const auto names = [&](std::size_t i) {
-        bool found = false;
-        if (i < one->operands.size()) {
-          for_each_register(one->operands[i], [&](std::int32_t its) { found |= its == index; });
-        }
-        return found;
+        return i < one->operands.size() && one->operands[i].names(index);
       };
       if (is_any(one->opcode, {"bra", "setp", "brx", "testp"}) || one->guard == index) continue;
       if (one->opcode == "st" && !is_local(*one)) {

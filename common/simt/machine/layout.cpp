@@ -287,10 +287,11 @@ class ControlFlow {
         if (block != head)
           open.insert(open.end(), at(block).before.begin(), at(block).before.end());
       }
-      loops_.push_back(std::move(loop));
+      const auto smaller =
+          std::find_if(loops_.begin(), loops_.end(),
+                       [&, size = loop.size](const Loop& other) { return other.size < size; });
+      loops_.insert(smaller, std::move(loop));
     }
-    std::stable_sort(loops_.begin(), loops_.end(),
-                     [](const Loop& a, const Loop& b) { return a.size > b.size; });
   }
 
   // Whether all rounds are those of these loops, if so many come to each block but by their jumps back.
@@ -389,14 +390,10 @@ class ControlFlow {
     if (!writers_.empty()) return;
     writers_.resize(function_.registers.size());
     for (const Instruction& one : function_.body) {
-      if (one.operands.empty() || one.opcode == "st") continue;
-      const auto add = [&](const Operand& its) {
-        if (its.kind == Operand::Kind::reg) {
-          writers_[static_cast<std::size_t>(its.index)].push_back(&one);
-        }
-      };
-      add(one.operands.front());
-      for (const Operand& part : one.operands.front().parts) add(part);
+      if (one.result() == nullptr) continue;
+      for (const std::int32_t index : one.result()->registers()) {
+        writers_[static_cast<std::size_t>(index)].push_back(&one);
+      }
     }
   }
 

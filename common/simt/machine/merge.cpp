@@ -16,20 +16,16 @@ using ptx::Space;
 
 constexpr std::int64_t kWidest = 16;  // bytes of one access of a lane
 
-bool writes_no_register(std::string_view opcode) {
-  // Never destroyed: a program that ends asks for modules that it has not used.
-  static const auto& all = *new std::set<std::string_view>{
-      "st",           "red",    "bra",     "brx",       "ret",  "exit",     "bar",
-      "barrier",      "membar", "fence",   "call",      "cp",   "prefetch", "prefetchu",
-      "trap",         "brkpt",  "discard", "nanosleep", "sust", "pmevent",  "griddepcontrol",
-      "applypriority"};
-  return all.contains(opcode);
+std::vector<std::int32_t> written_by(const Instruction& one) {
+  return one.result() != nullptr ? one.result()->registers() : std::vector<std::int32_t>();
 }
-
-template <class Visit>
-void each_register(const Operand& operand, Visit visit) {
-  if (operand.kind == Operand::Kind::reg) visit(operand.index);
-  for (const Operand& part : operand.parts) each_register(part, visit);
+bool writes(const Instruction& one, std::int32_t index) {
+  return one.result() != nullptr && one.result()->names(index);
+}
+bool reads(const Instruction& one, std::int32_t index) {
+  return one.guard == index ||
+         std::any_of(one.operands.begin(), one.operands.end(),
+                     [&](const Operand& its) { return &its != one.result() && its.names(index); });
 }
 
 // What a function's registers hold, as far as one can see.
@@ -43,16 +39,14 @@ class Registers {
         definitions_(function.registers.size()),
         reads_(function.registers.size(), 0) {
     for (const Instruction& one : function.body) {
-      const bool writes = !writes_no_register(one.opcode) && !one.operands.empty();
-      for (std::size_t i = 0; i < one.operands.size(); ++i) {
-        const bool is_result = i == 0 && writes && one.operands[0].kind != Operand::Kind::address;
-        each_register(one.operands[i], [&](std::int32_t index) {
-          if (is_result) {
+      for (const Operand& operand : one.operands) {
+        for (const std::int32_t index : operand.registers()) {
+          if (&operand == one.result()) {
             definitions_[static_cast<std::size_t>(index)].push_back(&one);
           } else {
             ++reads_[static_cast<std::size_t>(index)];
           }
-        });
+        }
       }
       if (one.guard >= 0) ++reads_[static_cast<std::size_t>(one.guard)];
     }
@@ -374,21 +368,16 @@ class Products {
       const bool is_first = product(one, 1) != nullptr;
       if (is_first || product(one, 2) != nullptr) fuse(one, is_first ? 1 : 2);
     }
-    if (writes_no_register(one.opcode) || one.operands.empty()) return;
     // Factors that change keep their product apart.
-    each_register(one.operands[0], [&](std::int32_t index) {
+    for (const std::int32_t index : written_by(one)) {
       std::erase_if(known_, [&](const auto& each) {
-        const std::vector<Operand>& its = each.second->operands;
-        return each.second != &one && (is_register(its[1], index) || is_register(its[2], index));
+        return each.second != &one && reads(*each.second, index);
       });
-    });
+    }
   }
   void end() { known_.clear(); }
 
  private:
-  static bool is_register(const Operand& operand, std::int32_t index) {
-    return operand.kind == Operand::Kind::reg && operand.index == index;
-  }
   // Neither rounded by itself, as __fmul_rn() is, nor saturated.
   static bool may_be_fused(const Instruction& one, std::string_view opcode) {
     static const auto& types =
@@ -459,10 +448,10 @@ class Repeats {
   }
   // Addresses that change are others.
   void write(const Instruction& one) {
-    if (known_.empty() || writes_no_register(one.opcode) || one.operands.empty()) return;
-    each_register(one.operands[0], [&](std::int32_t index) {
+    if (known_.empty()) return;
+    for (const std::int32_t index : written_by(one)) {
       std::erase_if(known_, [&](const Known& its) { return its.at.has(index); });
-    });
+    }
   }
   void end() { known_.clear(); }
 
@@ -566,11 +555,12 @@ class Stretch {
       std::map<std::int64_t, std::vector<Access>> chunks;
       for (const Access& access : accesses) {
         const std::int64_t at = access.at.bytes;
-        chunks[(at - (at % width + width) % width) / width].push_back(access);
+        std::vector<Access>& its = chunks[(at - (at % width + width) % width) / width];
+        its.insert(std::find_if(its.begin(), its.end(),
+                                [&](const Access& other) { return other.at.bytes > at; }),
+                   access);
       }
       for (auto& [chunk, members] : chunks) {
-        std::sort(members.begin(), members.end(),
-                  [](const Access& a, const Access& b) { return a.at.bytes < b.at.bytes; });
         std::int64_t end = chunk * width;
         bool is_whole = members.size() > 1;
         for (const Access& member : members) {
@@ -667,6 +657,11 @@ class Stretch {
            begin->size == 4 && are_of_one_type;
   }
 
+  static bool changes(const Registers::Sum& address, const Instruction& one) {
+    const std::vector<std::int32_t> all = written_by(one);
+    return std::any_of(all.begin(), all.end(),
+                       [&](std::int32_t index) { return address.has(index); });
+  }
   static std::pair<const Instruction*, const Instruction*> places_of(
       std::vector<Piece>::iterator begin, std::vector<Piece>::iterator end) {
     const auto [first, last] = std::minmax_element(
@@ -677,13 +672,7 @@ class Stretch {
   static bool keeps_address(const Registers::Sum& address, std::vector<Piece>::iterator begin,
                             std::vector<Piece>::iterator end) {
     const auto [first, last] = places_of(begin, end);
-    return std::all_of(first, last, [&](const Instruction& one) {
-      bool keeps = true;
-      if (writes_no_register(one.opcode) || one.operands.empty()) return keeps;
-      each_register(one.operands[0],
-                    [&](std::int32_t index) { keeps = keeps && !address.has(index); });
-      return keeps;
-    });
+    return std::none_of(first, last, [&](const Instruction& one) { return changes(address, one); });
   }
 
   void count_as_one(std::vector<Piece>::iterator begin, std::vector<Piece>::iterator end,
@@ -707,24 +696,15 @@ class Stretch {
   // address. Stores can stand where the last of them is: until there nobody changes a value or the address.
   static bool can_move(const std::vector<Access>& members) {
     const auto [first, last] = places_of(members);
-    const auto is_of_address = [&](std::int32_t index) { return members.front().at.has(index); };
     for (const Access& member : members) {
       const Instruction* const one = member.one;
       const Instruction* const begin = is_load(*one) ? first : one + 1;
       const Instruction* const end = is_load(*one) ? one : last;
       for (const Instruction* at = begin; at < end; ++at) {
-        bool is_free = true;
-        const bool writes = !writes_no_register(at->opcode) && !at->operands.empty();
-        for (std::size_t i = 0; i < at->operands.size(); ++i) {
-          each_register(at->operands[i], [&](std::int32_t index) {
-            const bool is_result = writes && i == 0;
-            bool is_value = false;
-            each_register(value_of(*one), [&](std::int32_t its) { is_value |= its == index; });
-            is_free &=
-                !(is_value && (is_result || is_load(*one))) && !(is_of_address(index) && is_result);
-          });
+        if (changes(members.front().at, *at)) return false;
+        for (const std::int32_t value : value_of(*one).registers()) {
+          if (writes(*at, value) || (is_load(*one) && reads(*at, value))) return false;
         }
-        if (!is_free) return false;
       }
     }
     return true;
@@ -832,34 +812,29 @@ struct Choices {
 
   Choices(const ptx::Function& function, const std::set<std::int32_t>& labels) {
     std::map<std::int32_t, int> jumps_to;
-    struct Jump {
-      std::int32_t from, to;
-    };
-    std::vector<Jump> forward;
+    std::set<std::pair<std::int32_t, std::int32_t>> forward;  // how far, and from where
     for (std::int32_t i = 0; i < static_cast<std::int32_t>(function.body.size()); ++i) {
       const Instruction& one = function.body[static_cast<std::size_t>(i)];
       for (const Operand& operand : one.operands) {
         if (operand.kind != Operand::Kind::label) continue;
         const std::int32_t to = function.labels[static_cast<std::size_t>(operand.index)];
         ++jumps_to[to];
-        if (one.opcode == "bra" && one.guard >= 0 && to > i + 1) forward.push_back({i, to});
+        if (one.opcode == "bra" && one.guard >= 0 && to > i + 1) forward.emplace(to - i, i);
       }
     }
-    // Those inside others come first.
-    std::stable_sort(forward.begin(), forward.end(),
-                     [](const Jump& a, const Jump& b) { return a.to - a.from < b.to - b.from; });
     const auto is_passed = [&](std::int32_t place) {
       const Instruction& one = function.body[static_cast<std::size_t>(place)];
       return (jumps.contains(place) || !is_fixed(one, "shared")) &&
              (ends.contains(place) || !labels.contains(place)) && one.opcode != "shfl" &&
              !may_be_call(one) && !((is_load(one) || one.opcode == "st") && may_be(one, "shared"));
     };
-    for (const Jump& one : forward) {
-      bool are_all = jumps_to[one.to] == 1;
-      for (std::int32_t i = one.from + 1; i < one.to; ++i) are_all = are_all && is_passed(i);
+    // Those inside others come first.
+    for (const auto& [far, from] : forward) {
+      bool are_all = jumps_to[from + far] == 1;
+      for (std::int32_t i = from + 1; i < from + far; ++i) are_all = are_all && is_passed(i);
       if (!are_all) continue;
-      jumps.insert(one.from);
-      ends.insert(one.to);
+      jumps.insert(from);
+      ends.insert(from + far);
     }
   }
 };
@@ -884,22 +859,6 @@ class ChosenLoads {
  private:
   const Instruction& at(std::int32_t place) const {
     return function_.body[static_cast<std::size_t>(place)];
-  }
-  static bool writes(const Instruction& one, std::int32_t index) {
-    bool found = false;
-    if (writes_no_register(one.opcode) || one.operands.empty()) return found;
-    each_register(one.operands[0], [&](std::int32_t its) { found |= its == index; });
-    return found;
-  }
-  static bool reads(const Instruction& one, std::int32_t index) {
-    bool found = one.guard == index;
-    const bool is_first = writes_no_register(one.opcode);
-    for (std::size_t k = 0; k < one.operands.size(); ++k) {
-      const bool is_result = k == 0 && !is_first && one.operands[0].kind != Operand::Kind::address;
-      if (is_result) continue;
-      each_register(one.operands[k], [&](std::int32_t its) { found |= its == index; });
-    }
-    return found;
   }
   // The last place before `place` that sets the register; less than `begin`: none.
   std::int32_t set_before(std::int32_t begin, std::int32_t place, std::int32_t index) const {
@@ -949,10 +908,10 @@ class ChosenLoads {
       return false;
     }
     for (std::int32_t i = from + 1; i < place; ++i) {
-      bool keeps_address = true;
-      each_register(address_of(load),
-                    [&](std::int32_t its) { keeps_address &= !writes(at(i), its); });
-      if (!keeps_address || at(i).opcode == "st" || is_fixed(at(i), "global")) return false;
+      if (at(i).opcode == "st" || is_fixed(at(i), "global")) return false;
+      for (const std::int32_t its : address_of(load).registers()) {
+        if (writes(at(i), its)) return false;
+      }
     }
     return true;
   }

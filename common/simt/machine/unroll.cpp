@@ -23,11 +23,7 @@ bool is_register(const Operand& operand, std::int32_t index) {
 }
 
 bool writes_register(const Instruction& one, std::int32_t index) {
-  if (one.opcode == "st" || one.operands.empty()) return false;
-  const Operand& result = one.operands.front();
-  return is_register(result, index) ||
-         std::any_of(result.parts.begin(), result.parts.end(),
-                     [&](const Operand& part) { return is_register(part, index); });
+  return one.result() != nullptr && one.result()->names(index);
 }
 
 // A loop from `head` to `jump`.
@@ -147,11 +143,7 @@ class Loop {
   // Whether nothing but the jump back reads the test.
   bool is_for_jump(std::int32_t test) const {
     const auto reads = [&](const Instruction& one) {
-      const auto is_it = [&](const Operand& operand) {
-        return is_register(operand, at(jump_).guard) ||
-               std::any_of(operand.parts.begin(), operand.parts.end(),
-                           [&](const Operand& part) { return is_register(part, at(jump_).guard); });
-      };
+      const auto is_it = [&](const Operand& operand) { return operand.names(at(jump_).guard); };
       return &one != &at(test) && &one != &at(jump_) &&
              (one.guard == at(jump_).guard ||
               std::any_of(one.operands.begin(), one.operands.end(), is_it));
@@ -316,10 +308,9 @@ class WrittenOut {
       : function_(function), head_(head), jump_(jump), its_(std::move(its)) {
     for (std::int32_t i = 0; i < static_cast<std::int32_t>(function.body.size()); ++i) {
       const Instruction& one = at(i);
-      if ((i >= head && i <= jump) || one.opcode == "st" || one.operands.empty()) continue;
-      const Operand& result = one.operands.front();
-      set_outside_.insert(result.index);
-      for (const Operand& part : result.parts) set_outside_.insert(part.index);
+      if ((i >= head && i <= jump) || one.result() == nullptr) continue;
+      const std::vector<std::int32_t> its = one.result()->registers();
+      set_outside_.insert(its.begin(), its.end());
     }
   }
 
@@ -410,12 +401,7 @@ class WrittenOut {
       if (is_own || is_test(one)) continue;
       for (std::size_t k = first; k < one.operands.size(); ++k) {
         const Operand& its = one.operands[k];
-        if (is_register(its, index) ||
-            (its.kind == Operand::Kind::vector &&
-             std::any_of(its.parts.begin(), its.parts.end(),
-                         [&](const Operand& part) { return is_register(part, index); }))) {
-          return true;
-        }
+        if (its.kind != Operand::Kind::address && its.names(index)) return true;
       }
     }
     return false;
@@ -474,10 +460,6 @@ class WrittenOut {
       const std::int32_t before = operand.index;
       operand.index = names_[before] = fresh(before);
     }
-  }
-  bool is_set_once(std::int32_t index) const {
-    return std::count_if(function_.body.begin(), function_.body.end(),
-                         [&](const Instruction& one) { return writes_register(one, index); }) == 1;
   }
 
   std::int32_t add_to(const Instruction& sum, std::int32_t result, std::int64_t further) {

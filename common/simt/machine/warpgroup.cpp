@@ -505,13 +505,6 @@ void build_no_step(Decoder& decoder, const ptx::Instruction&) {
   decoder.emit([](const Step* step, Warp&) { return step + 1; });
 }
 
-// Calls visit(index) for each register that an operand names.
-template <class Visit>
-void each_register(const ptx::Operand& operand, Visit visit) {
-  if (operand.kind == ptx::Operand::Kind::reg && operand.index >= 0) visit(operand.index);
-  for (const ptx::Operand& part : operand.parts) each_register(part, visit);
-}
-
 }  // namespace
 
 Execute touches_product() { return &touch_too_early; }
@@ -543,23 +536,24 @@ std::set<const ptx::Instruction*> unfenced_products(const ptx::Function& functio
       bool is_late = !has_fence;
       for (std::size_t k = 0; k < 2; ++k) {
         if (one.operands[k].kind != ptx::Operand::Kind::vector) continue;
-        each_register(one.operands[k],
-                      [&](std::int32_t index) { is_late |= written.contains(index); });
+        for (const std::int32_t index : one.operands[k].registers()) {
+          is_late |= written.contains(index);
+        }
       }
       if (is_late) unfenced.insert(&one);
       continue;
     }
-    if (one.operands.empty() || one.opcode == "st" || one.opcode == "red") continue;
+    if (one.result() == nullptr) continue;
     const bool copies = one.opcode == "mov" && one.operands.size() == 2;
     const bool of_written = copies && one.operands[1].kind == ptx::Operand::Kind::reg &&
                             written.contains(one.operands[1].index);
-    each_register(one.operands[0], [&](std::int32_t index) {
+    for (const std::int32_t index : one.result()->registers()) {
       if (copies && !of_written) {
         written.erase(index);
       } else {
         written.insert(index);
       }
-    });
+    }
   }
   return unfenced;
 }
@@ -587,15 +581,14 @@ std::set<const ptx::Instruction*> touches_of_products(const ptx::Function& funct
         std::erase_if(operands, [&](const auto& its) { return its.second < before; });
       }
       if (!one.has("mma_async") || one.operands.size() < 3) continue;
-      each_register(one.operands[1], [&](std::int32_t index) {
+      for (const std::int32_t index : one.operands[1].registers()) {
         if (results.contains(index)) early.insert(&one);
         if (one.operands[1].kind == ptx::Operand::Kind::vector) operands[index] = groups;
-      });
-      each_register(one.operands[0], [&](std::int32_t index) { results[index] = groups; });
+      }
+      for (const std::int32_t index : one.operands[0].registers()) results[index] = groups;
       continue;
     }
     if (results.empty() && operands.empty()) continue;
-    const bool is_store = one.opcode == "st" || one.opcode == "red" || one.opcode == "stmatrix";
     // ptxas gives both the same register.
     if (one.opcode == "mov" && one.operands.size() == 2 &&
         one.operands[1].kind == ptx::Operand::Kind::reg &&
@@ -604,11 +597,11 @@ std::set<const ptx::Instruction*> touches_of_products(const ptx::Function& funct
       results[one.operands[0].index] = results[one.operands[1].index];
       continue;
     }
-    for (std::size_t k = 0; k < one.operands.size(); ++k) {
-      each_register(one.operands[k], [&](std::int32_t index) {
-        const bool writes = k == 0 && !is_store;
+    for (const ptx::Operand& operand : one.operands) {
+      const bool writes = &operand == one.result();
+      for (const std::int32_t index : operand.registers()) {
         if (results.contains(index) || (writes && operands.contains(index))) early.insert(&one);
-      });
+      }
     }
   }
   return early;

@@ -61,6 +61,33 @@ Type special_type(std::string_view name) {
   return is_wide ? Type::u64 : Type::u32;
 }
 
+std::vector<std::int32_t> Operand::registers() const {
+  std::vector<std::int32_t> all;
+  if (kind == Kind::reg && index >= 0) all.push_back(index);
+  for (const Operand& part : parts) {
+    const std::vector<std::int32_t> its = part.registers();
+    all.insert(all.end(), its.begin(), its.end());
+  }
+  return all;
+}
+
+bool Operand::names(std::int32_t reg) const {
+  return (kind == Kind::reg && index == reg) ||
+         std::any_of(parts.begin(), parts.end(),
+                     [&](const Operand& part) { return part.names(reg); });
+}
+
+const Operand* Instruction::result() const {
+  if (operands.empty()) return nullptr;
+  const Operand& first = operands.front();
+  // A register or several, not what is named in its place: an address, a label, a number.
+  const bool is_place = first.kind == Operand::Kind::reg || first.kind == Operand::Kind::vector ||
+                        first.kind == Operand::Kind::pair;
+  const bool only_reads = opcode == "brx" || opcode == "call" || opcode == "nanosleep" ||
+                          ((opcode == "bar" || opcode == "barrier") && !has("red"));
+  return is_place && !only_reads ? &first : nullptr;
+}
+
 bool Instruction::has(std::string_view modifier) const {
   return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
 }

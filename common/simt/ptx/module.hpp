@@ -110,6 +110,10 @@ struct Operand {
   std::int64_t offset = 0;        // of a symbol or an address
   std::string_view name = {};     // of a symbol; of a register's part: "b0"
   std::vector<Operand> parts = {};
+
+  /// The registers that it and its parts name.
+  std::vector<std::int32_t> registers() const;
+  bool names(std::int32_t reg) const;
 };
 
 struct Instruction {
@@ -127,6 +131,8 @@ struct Instruction {
   bool is_counted = true;
 
   bool has(std::string_view modifier) const;
+  /// The operand whose registers the instruction writes; null if there is none. (wgmma reads them, too.)
+  const Operand* result() const;
   /// The last modifier that is a type: the one that the instruction works in; none if there is none.
   Type type() const;
   /// "ld.param.u64": the opcode with all its modifiers.

@@ -16,9 +16,9 @@ void PrintLog::add(std::uint64_t block, const std::string& text) {
     // A worker's blocks come in grid order, so its first lines are all that can be among the first.
     if (lines_.total <= Printed::kMostLines) {
       if (open_) {
-        lines_.first.back().second += part;
+        std::prev(lines_.first.end())->second += part;
       } else {
-        lines_.first.emplace_back(block, part);
+        lines_.first.emplace_hint(lines_.first.end(), block, part);
       }
     }
     open_ = end == std::string_view::npos;
@@ -28,17 +28,16 @@ void PrintLog::add(std::uint64_t block, const std::string& text) {
 
 void PrintLog::move_to(Lines& all) {
   all.total += lines_.total;
-  std::move(lines_.first.begin(), lines_.first.end(), std::back_inserter(all.first));
+  all.first.merge(lines_.first);
   clear();
 }
 
 Printed PrintLog::in_order(Lines&& all) {
-  std::stable_sort(all.first.begin(), all.first.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  if (all.first.size() > Printed::kMostLines) all.first.resize(Printed::kMostLines);
   Printed printed;
   printed.total = all.total;
-  for (auto& [block, line] : all.first) printed.lines.push_back(std::move(line));
+  for (auto& [block, line] : all.first) {
+    if (printed.lines.size() < Printed::kMostLines) printed.lines.push_back(std::move(line));
+  }
   return printed;
 }
 

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "common/simt/simt.hpp"
 
@@ -18,7 +17,7 @@ class PrintLog {
 
   // Adds the worker's lines to what others have printed, and makes of all what Launch holds.
   struct Lines {
-    std::vector<std::pair<std::uint64_t, std::string>> first;  // with their blocks
+    std::multimap<std::uint64_t, std::string> first;  // by block
     std::uint64_t total = 0;
   };
   void move_to(Lines& all);

@@ -242,10 +242,15 @@ std::uint32_t KernelServices::stream_now(std::uint32_t stream) const {
 }
 
 std::vector<ChildLaunch> KernelServices::children() {
-  for (ChildLaunch& one : children_) one.stream = stream_now(one.stream);
-  std::stable_partition(children_.begin(), children_.end(),
-                        [](const ChildLaunch& one) { return !one.is_last; });
-  return std::move(children_);
+  std::vector<ChildLaunch> all;
+  for (const bool is_last : {false, true}) {
+    for (ChildLaunch& one : children_) {
+      if (one.is_last != is_last) continue;
+      one.stream = stream_now(one.stream);
+      all.push_back(std::move(one));
+    }
+  }
+  return all;
 }
 
 std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {

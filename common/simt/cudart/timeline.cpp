@@ -4,8 +4,8 @@
 #include <link.h>
 
 #include <algorithm>
-#include <deque>
 #include <functional>
+#include <map>
 #include <set>
 #include <string_view>
 #include <thread>
@@ -100,7 +100,7 @@ struct State {
   // What came before functions of the program that have run in their turn of a stream, by the thread that put them there:
   // they may have told other threads.
   std::map<std::thread::id, Clock> tasks;
-  std::deque<Known> open;                              // operations that it has not waited for
+  std::map<Number, Known> open;                        // operations that it has not waited for
   std::size_t pages = 0;                               // that these have touched
   std::unordered_map<std::uint64_t, ByTouch> on_page;  // and which of them each, and how
   // Of the operation that runs: which of its rivals have touched a page in a way that conflicts with its own
@@ -186,10 +186,8 @@ std::string name_of_memory(std::uint64_t address) {
 // ---- Operations that are open ----
 
 const Known* known_operation(Number number) {
-  const std::deque<Known>& open = state().open;
-  const auto its = std::lower_bound(open.begin(), open.end(), number,
-                                    [](const Known& one, Number n) { return one.number < n; });
-  return its == open.end() || its->number != number ? nullptr : &*its;
+  const auto its = state().open.find(number);
+  return its == state().open.end() ? nullptr : &its->second;
 }
 
 void has_touched(const Known& one) {
@@ -264,8 +262,9 @@ void open_pages() {
 void settle() {
   State& s = state();
   const std::size_t before = s.open.size();
-  std::erase_if(s.open, [&](const Known& one) {
-    const bool has_ended = one.number <= at(s.host, one.stream);
+  std::erase_if(s.open, [&](const auto& each) {
+    const auto& [number, one] = each;
+    const bool has_ended = number <= at(s.host, one.stream);
     if (has_ended) is_over(one);
     return has_ended;
   });
@@ -432,7 +431,7 @@ std::uint64_t host_waits() { return state().waits; }
 
 void forget(std::uint64_t address, std::size_t bytes) {
   State& s = state();
-  for (Known& one : s.open) one.footprint.forget(address, bytes);
+  for (auto& [number, one] : s.open) one.footprint.forget(address, bytes);
   const std::uint64_t first = address / Footprint::kPageBytes;
   const std::uint64_t last = (address + bytes + Footprint::kPageBytes - 1) / Footprint::kPageBytes;
   s.closed.erase(s.closed.lower_bound(first), s.closed.lower_bound(last));
@@ -449,7 +448,7 @@ HostTask::HostTask(int stream) : before_(state().host) {
   // Pages of what is over for it open.
   const std::map<std::uint64_t, memory::HostAccess> closed = state().closed;
   for (const auto& [page, access] : closed) set_access(page, memory::HostAccess::all);
-  for (const Known& one : state().open) {
+  for (const auto& [number, one] : state().open) {
     if (one.number > at(state().host, one.stream)) close_pages(one.footprint);
   }
 }
@@ -460,7 +459,7 @@ HostTask::~HostTask() {
     return;
   }
   state().host = std::move(before_);
-  for (const Known& one : state().open) close_pages(one.footprint);
+  for (const auto& [number, one] : state().open) close_pages(one.footprint);
 }
 
 // ---- Footprints ----
@@ -582,7 +581,7 @@ Operation::Operation(int stream, std::string name, Kind kind)
   for (const auto& [thread, before] : s.tasks) {
     if (thread != std::this_thread::get_id()) join(known, before);
   }
-  for (const Known& one : s.open) {
+  for (const auto& [number, one] : s.open) {
     const bool is_unordered = one.stream != stream ? one.number > at(known, one.stream)
                                                    : is_early() && one.number >= early_from_;
     if (is_unordered) rivals_.push_back(one.number);
@@ -591,12 +590,12 @@ Operation::Operation(int stream, std::string name, Kind kind)
     explain("forgotten",
             "the order of streams: more is pending than is remembered, so the oldest of it is not "
             "looked at any more");
-    is_over(s.open.front());
-    s.open.pop_front();
+    is_over(s.open.begin()->second);
+    s.open.erase(s.open.begin());
   }
   s.rivals_on.clear();
   s.last_key = UINT64_MAX;
-  s.open.push_back({number_, stream, name_, callers_of_runtime(), {}, is_copy_});
+  s.open[number_] = {number_, stream, name_, callers_of_runtime(), {}, is_copy_};
 }
 
 void Operation::goes_on() {
@@ -637,29 +636,30 @@ Operation::~Operation() {
   // Those before it have ended before the next one begins.
   Number& early_from = stream_at(stream_).early_from;
   if (is_early() && !hurries_ && early_from == early_from_) early_from = number_;
-  const auto its = std::find_if(s.open.begin(), s.open.end(),
-                                [&](const Known& one) { return one.number == number_; });
-  if (its == s.open.end()) return;
+  const auto found = s.open.find(number_);
+  if (found == s.open.end()) return;
   if (waits_for_host_) {
-    s.open.erase(its);
+    s.open.erase(found);
     return;
   }
-  its->footprint = std::move(footprint_);
-  its->told = std::move(told_);
-  its->lets_next_begin = lets_next_begin_;
-  its->updates_for_device = updates_for_device_;
-  has_touched(*its);
+  Known& its = found->second;
+  its.footprint = std::move(footprint_);
+  its.told = std::move(told_);
+  its.lets_next_begin = lets_next_begin_;
+  its.updates_for_device = updates_for_device_;
+  has_touched(its);
   // Of a stream that does the same again and again the last is enough.
-  const auto before = std::find_if(std::make_reverse_iterator(its), s.open.rend(),
-                                   [&](const Known& one) { return one.stream == its->stream; });
-  if (before != s.open.rend() && before->lets_next_begin <= its->lets_next_begin &&
-      covers(its->footprint, before->footprint)) {
-    is_over(*before);
-    close_pages(its->footprint);
-    s.open.erase(std::next(before).base());
-    return;
+  auto before = found;
+  while (before != s.open.begin() && (before == found || before->second.stream != its.stream)) {
+    --before;
   }
-  close_pages(its->footprint);
+  const Known& last = before->second;
+  const bool is_covered = before != found && last.stream == its.stream &&
+                          last.lets_next_begin <= its.lets_next_begin &&
+                          covers(its.footprint, last.footprint);
+  if (is_covered) is_over(last);
+  close_pages(its.footprint);
+  if (is_covered) s.open.erase(before);
 }
 
 std::vector<Number> Operation::rivals_on(std::uint64_t page, Touch touch) const {
@@ -796,7 +796,7 @@ bool host_touches(std::uint64_t address, Touch touch) {
   // Whatever a function on a stream raises or signals, host code that reads later may have seen.
   Clock known = s.host;
   for (const auto& [thread, before] : s.tasks) join(known, before);
-  for (const Known& one : s.open) {
+  for (const auto& [number, one] : s.open) {
     Touch its{};
     const Touch beside = one.updates_for_device && touch == Touch::updates ? Touch::writes : touch;
     if (one.number <= at(known, one.stream) || !one.footprint.conflicts(address, 1, beside, its) ||

@@ -218,15 +218,16 @@ Trace TraceLog::told() const {
       warp.warp = sample->warp;
       warp.steps = sample->steps;
       for (const Request& request : sample->requests) {
-        warp.requests.push_back({request.step, kind, place.file, place.line, request.bytes,
-                                 request.cost.taken, request.cost.fewest, request.lanes});
+        const auto behind = std::upper_bound(
+            warp.requests.begin(), warp.requests.end(), request.step,
+            [](std::uint64_t step, const TracedRequest& other) { return step < other.step; });
+        warp.requests.insert(behind, {request.step, kind, place.file, place.line, request.bytes,
+                                      request.cost.taken, request.cost.fewest, request.lanes});
       }
     }
   }
   std::map<Place, int> numbers;
   for (auto& [place, warp] : warps) {
-    std::stable_sort(warp.requests.begin(), warp.requests.end(),
-                     [](const auto& a, const auto& b) { return a.step < b.step; });
     numbers[place] = static_cast<int>(trace.warps.size());
     trace.warps.push_back(std::move(warp));
   }

@@ -540,3 +540,20 @@ TEST_CASE("every function of NVIDIA's library is in ours", "[simt]") {
   }
   CHECK(functions > 300);
 }
+
+// A program that was compiled with an older header links the names that this one makes others of.
+TEST_CASE("every function that cuda.h declares is in our driver", "[simt]") {
+  const Workbench bench;
+  const Outcome ours = bench.run("nm -D --defined-only '" CUDA_DRIVER "'");
+  const Outcome declared =
+      bench.run("grep -oP 'CUDAAPI +\\Kcu[A-Z]\\w*(?= *\\()' '" CUDA_INCLUDE "/cuda.h'");
+  REQUIRE(ours.status == 0);
+  std::istringstream names(declared.out);
+  int functions = 0;
+  for (std::string name; names >> name;) {
+    ++functions;
+    INFO(name);
+    CHECK_THAT(ours.out, contains(" T " + name + "@@"));
+  }
+  CHECK(functions > 400);
+}

@@ -1,4 +1,5 @@
-// Names by which programs of older headers call the driver. Last of this room: what cuda.h makes of these names ends here.
+// Names by which programs of older headers call the driver. Behind the others of this room: what cuda.h makes of these names
+// ends here.
 #include <cuda.h>
 
 #include "common/simt/driver/calls.hpp"

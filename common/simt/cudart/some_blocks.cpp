@@ -23,9 +23,9 @@ Choice& choice() {
 
 std::uint64_t cluster_of(std::uint64_t block, const machine::Grid& grid) {
   const machine::Dim3 &all = grid.blocks, &cluster = grid.cluster;
-  const std::uint64_t x = block % all.x / cluster.x, y = block / all.x % all.y / cluster.y,
-                      z = block / all.x / all.y / cluster.z;
-  return (z * (all.y / cluster.y) + y) * (all.x / cluster.x) + x;
+  const machine::Dim3 at = machine::place_at(block, all);
+  return machine::linear({at.x / cluster.x, at.y / cluster.y, at.z / cluster.z},
+                         {all.x / cluster.x, all.y / cluster.y, all.z / cluster.z});
 }
 
 }  // namespace

@@ -19,15 +19,9 @@ namespace {
 
 using machine::WarpAccess;
 
-std::array<unsigned, 3> triple(const machine::Dim3& of) { return {of.x, of.y, of.z}; }
-
 std::string coordinates(const std::array<unsigned, 3>& of) {
   return "(" + std::to_string(of[0]) + "," + std::to_string(of[1]) + "," + std::to_string(of[2]) +
          ")";
-}
-
-std::array<unsigned, 3> thread_at(const machine::Dim3& extents, unsigned linear) {
-  return {linear % extents.x, linear / extents.x % extents.y, linear / extents.x / extents.y};
 }
 
 // A line of the host's code, in a finding that names a file already.
@@ -814,12 +808,13 @@ std::string Watch::place_of(const machine::LaneCall& call) const {
     return "[" + std::to_string(of[0]) + "," + std::to_string(of[1]) + "," + std::to_string(of[2]) +
            "]";
   };
-  return "block: " + told(triple(call.warp.block->index)) +
+  return "block: " + told(call.warp.block->index.triple()) +
          ", thread: " + told(thread_of(call.warp, call.lane));
 }
 
 std::array<unsigned, 3> Watch::thread_of(const machine::Warp& warp, int lane) const {
-  return thread_at(grid_.threads, warp.index * machine::kLanes + static_cast<unsigned>(lane));
+  const unsigned number = warp.index * machine::kLanes + static_cast<unsigned>(lane);
+  return machine::place_at(number, grid_.threads).triple();
 }
 
 void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& warp, int lane,
@@ -832,7 +827,7 @@ void Watch::add_finding(Hazard hazard, std::int32_t site, const machine::Warp& w
   f.file = line.file;
   f.line = line.line;
   tell_call(site, f);
-  f.block = triple(warp.block->index);
+  f.block = warp.block->index.triple();
   f.thread = thread_of(warp, lane);
   f.array = array;
   f.count = 1;
@@ -990,8 +985,8 @@ void Watch::take(const std::vector<machine::Stuck>& stuck, const Polled* polled)
   f.file = line.file;
   f.line = line.line;
   tell_call(first.site, f);
-  f.block = triple(first.block);
-  f.thread = thread_at(grid_.threads, first.thread);
+  f.block = first.block.triple();
+  f.thread = machine::place_at(first.thread, grid_.threads).triple();
   f.count = 1;
   f.message = "thread " + coordinates(f.thread) + " of block " + coordinates(f.block) + told;
   const bool is_of_others = waits(first) == Waits::nowhere && polled != nullptr;
@@ -1021,7 +1016,7 @@ void Watch::take(const std::vector<machine::Stuck>& stuck, const Polled* polled)
     const DeviceLine there = line_at(other->site);
     f.other_file = there.file;
     f.other_line = there.line;
-    f.other = {triple(other->block), thread_at(grid_.threads, other->thread)};
+    f.other = {other->block.triple(), machine::place_at(other->thread, grid_.threads).triple()};
     f.message += ": thread " + coordinates(f.other->thread) + " waits at " + there.file + ":" +
                  std::to_string(there.line);
   }
@@ -1038,15 +1033,15 @@ void Watch::take(const std::vector<machine::Stuck>& stuck, const Polled* polled)
 }
 
 Finding Watch::finding_of(const checker::Finding& finding) const {
-  const std::array<unsigned, 3> grid = triple(grid_.blocks), block = triple(grid_.threads);
   const auto line_of_site = [&](std::int32_t site) {
     const DeviceLine line = line_at(site);
     return checker::Line{line.file, line.line};
   };
-  const auto index = [](std::uint64_t linear, const std::array<unsigned, 3>& extents) {
-    return std::array<unsigned, 3>{static_cast<unsigned>(linear % extents[0]),
-                                   static_cast<unsigned>(linear / extents[0] % extents[1]),
-                                   static_cast<unsigned>(linear / extents[0] / extents[1])};
+  const auto block_of = [&](const checker::Party& its) {
+    return machine::place_at(its.block, grid_.blocks).triple();
+  };
+  const auto thread_in = [&](const checker::Party& its) {
+    return machine::place_at(its.thread, grid_.threads).triple();
   };
   Finding f;
   f.kind = hazard_name(finding.hazard);
@@ -1060,10 +1055,10 @@ Finding Watch::finding_of(const checker::Finding& finding) const {
     f.other_file = other.file;
     f.other_line = other.line;
   }
-  f.block = index(finding.party.block, grid);
-  f.thread = index(finding.party.thread, block);
+  f.block = block_of(finding.party);
+  f.thread = thread_in(finding.party);
   if (finding.has_other() && finding.other.thread != checker::kNoThread) {
-    f.other = {index(finding.other.block, grid), index(finding.other.thread, block)};
+    f.other = {block_of(finding.other), thread_in(finding.other)};
   }
   f.array = finding.array;
   f.count = finding.count;
@@ -1080,7 +1075,7 @@ Finding Watch::finding_of(const checker::Finding& finding) const {
       f.other_line = maker.line;
     }
   }
-  f.message = checker::message(told, grid, block, line_of_site);
+  f.message = checker::message(told, grid_.blocks.triple(), grid_.threads.triple(), line_of_site);
   f.remedy = static_cast<int>(finding.remedy);
   return f;
 }
@@ -1123,8 +1118,8 @@ Launch Watch::launch() {
   Launch launch;
   launch.kernel = kernel_.name;
   launch.other = other_;
-  launch.grid = triple(grid_.blocks);
-  launch.block = triple(grid_.threads);
+  launch.grid = grid_.blocks.triple();
+  launch.block = grid_.threads.triple();
   launch.shared_bytes = grid_.code->static_shared + grid_.dynamic_shared;
   launch.blocks_run = grid_.only_clusters ? grid_.only_clusters->size() * grid_.cluster.count()
                                           : grid_.blocks.count();

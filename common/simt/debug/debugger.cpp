@@ -42,10 +42,6 @@ std::string coordinates(const std::array<unsigned, 3>& of) {
   return "(" + std::to_string(of[0]) + "," + std::to_string(of[1]) + "," + std::to_string(of[2]) +
          ")";
 }
-std::array<unsigned, 3> place_at(std::uint64_t linear, const machine::Dim3& all) {
-  return {static_cast<unsigned>(linear % all.x), static_cast<unsigned>(linear / all.x % all.y),
-          static_cast<unsigned>(linear / all.x / all.y)};
-}
 
 int connected(const char* path) {
   sockaddr_un address{};
@@ -88,8 +84,8 @@ struct State {
             warp.index * machine::kLanes + static_cast<unsigned>(lane)};
   }
   std::string name_of(const Who& one) const {
-    return "thread " + coordinates(place_at(one.thread, launch->grid.threads)) + " of block " +
-           coordinates(place_at(one.block, launch->grid.blocks));
+    return "thread " + coordinates(machine::place_at(one.thread, launch->grid.threads).triple()) +
+           " of block " + coordinates(machine::place_at(one.block, launch->grid.blocks).triple());
   }
 
   // The lane of the chosen thread if it is among those that run, else -1.
@@ -557,7 +553,7 @@ void Server::begin(const Launch& launch, const std::vector<const ptx::Module*>& 
   state.launch.emplace(launch);
   state.program.emplace(Program{launch.code, launch.addresses, *info, {}});
   for (std::uint64_t i = 0; i < launch.grid.threads.count(); ++i) {
-    const std::array<unsigned, 3> at = place_at(i, launch.grid.threads);
+    const std::array<unsigned, 3> at = machine::place_at(i, launch.grid.threads).triple();
     state.program->threads.push_back({at[0], at[1], at[2]});
   }
   state.sites = sites_of(launch.module, launch.code, *info);

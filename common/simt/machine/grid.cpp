@@ -21,11 +21,6 @@ constexpr std::uint32_t kJumpsOfComputing = 1 << 20;  // in a turn
 // many more rounds in vain, orders are too many to work out; with fewer, more blocks are begun and not at their end.
 constexpr int kRoundsOfTurn = 1 << 9;
 
-Dim3 thread_of(const Dim3& threads, std::uint64_t linear) {
-  return {static_cast<unsigned>(linear % threads.x),
-          static_cast<unsigned>(linear / threads.x % threads.y),
-          static_cast<unsigned>(linear / threads.x / threads.y)};
-}
 Dim3 over(const Dim3& a, const Dim3& b) { return {a.x / b.x, a.y / b.y, a.z / b.z}; }
 Dim3 rest(const Dim3& a, const Dim3& b) { return {a.x % b.x, a.y % b.y, a.z % b.z}; }
 
@@ -38,7 +33,7 @@ std::uint64_t of_thread(const Warp& warp, const std::string& name, int lane) {
   const Grid& grid = *warp.block->grid;
   const unsigned thread = warp.index * kLanes + static_cast<unsigned>(lane);
   const std::uint32_t bit = 1u << lane;
-  if (name.starts_with("%tid.")) return pick(thread_of(grid.threads, thread), name.back());
+  if (name.starts_with("%tid.")) return pick(place_at(thread, grid.threads), name.back());
   if (name == "%laneid") return static_cast<std::uint64_t>(lane);
   if (name == "%warpid") return warp.index;
   if (name == "%lanemask_eq") return bit;
@@ -292,7 +287,7 @@ void Cluster::begin(Dim3 first) {
   phase = 0;
   gives_up = false;
   for (unsigned rank = 0; rank < blocks.size(); ++rank) {
-    const Dim3 in = thread_of(grid->cluster, rank);
+    const Dim3 in = place_at(rank, grid->cluster);
     blocks[rank]->begin(*this, Dim3{first.x + in.x, first.y + in.y, first.z + in.z});
     grid->observer->begin(*blocks[rank]);
   }
@@ -337,7 +332,7 @@ bool Cluster::run() {
 }
 
 Dim3 first_block(const Grid& grid, std::uint64_t cluster) {
-  const Dim3 at = thread_of(over(grid.blocks, grid.cluster), cluster);
+  const Dim3 at = place_at(cluster, over(grid.blocks, grid.cluster));
   return {at.x * grid.cluster.x, at.y * grid.cluster.y, at.z * grid.cluster.z};
 }
 

@@ -23,11 +23,17 @@ namespace simt::machine {
 struct Dim3 {
   unsigned x = 1, y = 1, z = 1;
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  std::array<unsigned, 3> triple() const { return {x, y, z}; }
 };
 
 /// The number of a place among `all`, x first.
 inline std::uint64_t linear(const Dim3& at, const Dim3& all) {
   return (std::uint64_t{at.z} * all.y + at.y) * all.x + at.x;
+}
+/// The place with this number.
+inline Dim3 place_at(std::uint64_t number, const Dim3& all) {
+  return {static_cast<unsigned>(number % all.x), static_cast<unsigned>(number / all.x % all.y),
+          static_cast<unsigned>(number / all.x / all.y)};
 }
 
 /// One instruction of a warp that touches memory: what counting and checking are told.

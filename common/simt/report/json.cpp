@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -85,12 +86,7 @@ Value to_json(const Coverage& coverage) {
     int first = 0;  // of lines that were not reached, one after the other
     int last = 0;
     const auto end_range = [&] {
-      if (first != 0) {
-        Value range = Value::array();
-        range.push_back(first);
-        range.push_back(last);
-        unreached.push_back(std::move(range));
-      }
+      if (first != 0) unreached.push_back(std::array{first, last});
       first = 0;
     };
     for (const LineCoverage& line : file.lines) {
@@ -156,13 +152,9 @@ Value to_json(const Trace& trace) {
           }
           arrays.push_back(std::move(array));
         }
-        Value json = Value::array();
-        json.push_back(run.lane);
-        json.push_back(run.count);
-        json.push_back(number->second);
-        json.push_back(run.offset);
-        json.push_back(run.stride);
-        lanes.push_back(std::move(json));
+        lanes.push_back(std::array<std::int64_t, 5>{run.lane, run.count,
+                                                    static_cast<std::int64_t>(number->second),
+                                                    run.offset, run.stride});
       }
       requests.push_back(Value::object({{"step", request.step},
                                         {"kind", request.kind},

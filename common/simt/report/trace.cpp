@@ -211,10 +211,7 @@ Trace TraceLog::told() const {
     for (const Sample* const sample : {&samples.first, &samples.middle, &samples.worst}) {
       if (!sample->any || !taken.emplace(sample->block, sample->warp).second) continue;
       TracedWarp& warp = warps[{sample->block, sample->warp}];
-      const machine::Dim3& all = grid_.blocks;
-      warp.block = {static_cast<unsigned>(sample->block % all.x),
-                    static_cast<unsigned>(sample->block / all.x % all.y),
-                    static_cast<unsigned>(sample->block / all.x / all.y)};
+      warp.block = machine::place_at(sample->block, grid_.blocks).triple();
       warp.warp = sample->warp;
       warp.steps = sample->steps;
       for (const Request& request : sample->requests) {

@@ -37,8 +37,9 @@ class Trace {
                                                     : "what is wrong was never written";
     }
     if (every([](float found, double) { return std::isnan(found); })) {
-      return "every wrong output is NaN: something was read that nobody had written, or that lies "
-             "outside its array";
+      return "every wrong output is NaN: a variable was not set, or what was read nobody had "
+             "written, "
+             "or it lies outside its array";
     }
     if (every([](float found, double expected) { return found == 0 && expected != 0; })) {
       return "every wrong output is 0";

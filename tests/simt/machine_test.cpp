@@ -1,4 +1,6 @@
 // Kernels written in PTX, run by the machine: who runs when, who waits for whom, and what memory then holds.
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -53,12 +55,13 @@ struct Seen final : machine::Observer {
 class Kernel {
  public:
   explicit Kernel(const std::string& body, const std::string& variables = "")
-      : module_(ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + variables +
-                               "\n.visible .entry k(.param .u64 a) {\n"
-                               ".reg .pred %p<10>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n"
-                               "ld.param.u64 %rd1, [a];\n" +
-                               body + "\n}\n",
-                           "k.ptx")) {
+      : module_(ptx::parse(
+            ".version 9.0\n.target sm_90\n.address_size 64\n" + variables +
+                "\n.visible .entry k(.param .u64 a) {\n"
+                ".reg .pred %p<10>;\n.reg .f32 %f<2>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n"
+                "ld.param.u64 %rd1, [a];\n" +
+                body + "\n}\n",
+            "k.ptx")) {
     code_ = machine::decode(*module_, *module_->function("k"), {});
   }
 
@@ -106,6 +109,16 @@ TEST_CASE("machine: every thread of every block stores its own word") {
   // Blocks begin at words 0, 40 and 80: 4 + 1 sectors each.
   CHECK(kernel.seen.sectors == 15);
   CHECK(kernel.stuck.empty());
+}
+
+TEST_CASE("machine: a register that nobody has set shows in what is made of it") {
+  // A sum that its kernel forgot to begin with 0, of two blocks after each other.
+  Kernel kernel(kOwnWord +
+                "LOOP:\nadd.f32 %f1, %f1, 0f3F800000;\nadd.u32 %r1, %r1, 32;\n"
+                "setp.lt.u32 %p1, %r1, 64;\n@%p1 bra LOOP;\nst.global.f32 [%rd2], %f1;\nret;");
+  for (const std::uint32_t value : kernel.run({2}, {32}, 32)) {
+    CHECK(std::isnan(std::bit_cast<float>(value)));
+  }
 }
 
 TEST_CASE("machine: only the kernel's own parameters are loaded") {

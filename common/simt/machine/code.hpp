@@ -273,7 +273,7 @@ struct Code {
   /// Those constants that are addresses of shared memory, with their bytes: a block adds where its own begins.
   std::vector<std::pair<std::uint32_t, int>> shared_addresses;
   std::vector<Special> specials;
-  /// Registers that the text reads before it writes them, and their bytes: zero when a warp begins.
+  /// Registers that the text reads before it writes them, and their bytes: ones when a warp begins.
   std::vector<std::pair<std::uint32_t, std::size_t>> undefined;
   std::vector<PlacedVariable> shared;
   std::vector<PlacedVariable> own;  // of local memory: the kernel's, not of what it calls

@@ -190,13 +190,14 @@ void Block::begin(Cluster& its_cluster, Dim3 its_index) {
   barriers_made = 0;
   states = {};
   if (grid->probes != nullptr) tallies.assign(grid->probes->tallies().size(), 0);
-  // On a GPU it holds what another block has left. Ones are NaNs and large numbers, which show in a result.
+  // On a GPU shared memory, and a register that nobody has set, hold what was there before. Ones are NaNs and
+  // large numbers, which show in a result.
   std::fill(shared.begin(), shared.end(), std::byte{0xff});
   for (Warp& warp : warps) {
     const unsigned count = threads() - warp.index * kLanes;
     warp.begin(count >= kLanes ? kAllLanes : (1u << count) - 1, grid->code->steps.data());
     for (const auto& [slot, bytes] : grid->code->undefined) {
-      std::fill_n(warp.registers + slot, bytes, std::byte{0});
+      std::fill_n(warp.registers + slot, bytes, std::byte{0xff});
     }
   }
   for (const Special& one : grid->code->specials) {

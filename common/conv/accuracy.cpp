@@ -245,7 +245,8 @@ std::string Comparison::describe() const {
   std::string result = text;
   if (missing > 0) result += ", " + std::to_string(missing) + " never written";
   if (stray > 0) result += ", " + std::to_string(stray) + " written that must be left alone";
-  result += "; first at index " + std::to_string(first_failure) + "; the worst:";
+  // A line that says enough where only one is told.
+  result += "; first at index " + std::to_string(first_failure) + "\n  The worst:";
   for (const Failure& failure : worst) result += "\n  " + halo::conv::describe(failure);
   return result;
 }

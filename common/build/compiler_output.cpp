@@ -74,6 +74,8 @@ constexpr std::pair<const char*, const char*> kWays[] = {
      "with cuda::std::"},
     {"is undefined in device code",
      "a kernel sees no variable of the host: pass it, or make it constexpr or __constant__"},
+    {"has no member \"cout\"", "a kernel prints by printf(\"%g\\n\", value)"},
+    {"identifier \"assert\" is undefined", "#include <cassert>"},
 };
 
 struct Block {

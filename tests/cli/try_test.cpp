@@ -229,7 +229,9 @@ TEST_CASE_METHOD(TryFixture, "try: compile errors are shown with their lines, an
           {"a __global__ function call must be configured", "name<<<blocks, threads>>>"},
           {"calling a __host__ function(\\\"f\\\") from a __global__ function(\\\"g\\\")",
            "__device__ stands before it"},
-          {"identifier \\\"size\\\" is undefined in device code", "make it constexpr"}}) {
+          {"identifier \\\"size\\\" is undefined in device code", "make it constexpr"},
+          {"namespace \\\"std\\\" has no member \\\"cout\\\"", "prints by printf"},
+          {"identifier \\\"assert\\\" is undefined", "#include <cassert>"}}) {
       course.set_compiler(std::string("echo \"$1(2): error: ") + said +
                           "\" >&2\necho '    line 2' >&2; exit 2");
       const Ended none = course.halo({"try", "04"});

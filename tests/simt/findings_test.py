@@ -126,13 +126,28 @@ class Suppressions(Verdicts):
 
 class FailOn(Verdicts):
     def test_help_and_version_are_no_wrong_use(self):
-        asked, wrong = (start(options.simt, word, cwd=self.home) for word in ("--help", "halp"))
+        asked = self.simt("--help")
         self.assertEqual((asked.returncode, asked.stderr), (0, ""))
-        self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
-        self.assertEqual(asked.stdout, wrong.stderr)
+        for name in ("run", "debug", "findings", "ptx", "suite"):
+            with self.subTest(name):
+                self.assertIn(f"simt {name} ", asked.stdout)
+                own = self.simt(name, "--help")
+                self.assertEqual((own.returncode, own.stderr), (0, ""))
+                self.assertIn(f"simt {name} ", own.stdout)
         version = start(options.simt, "--version", cwd=self.home)
         self.assertRegex(version.stdout, r"^simt \d+\.\d+\.\d+\n$")
         self.assertEqual((version.returncode, version.stderr), (0, ""))
+
+    def test_wrong_use_is_one_line_that_says_what_to_type(self):
+        names = "run, debug, findings, ptx, suite (simt --help)"
+        for words, told in [([], f"which command? It has {names}"), (["halp"], f"there is no command 'halp': {names}"),
+                            (["run"], "type simt run [--fail-on WORDS] [--suppressions FILE] PROGRAM [ARGUMENT...]"),
+                            (["suite"], "type simt suite FOLDER TABLE [-j N] [--limit SECONDS] [--keep FOLDER] [--json FILE]"),
+                            (["ptx", "no.ptx"], "no.ptx cannot be read: No such file or directory"),
+                            (["ptx", "."], ". cannot be read: Is a directory")]:
+            with self.subTest(words):
+                ended = self.simt(*words)
+                self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (2, "", f"simt: {told}\n"))
 
     def test_words_choose_which_findings_fail(self):
         for words, race, write in [("errors", 3, 0), ("notes", 3, 3), ("none", 0, 0), ("race", 3, 0),

@@ -1,5 +1,7 @@
 // What is in a file of PTX.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -19,9 +21,11 @@ namespace {
 
 std::string file_text(const std::string& name) {
   std::ifstream file(name, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.good() && !file.eof()) throw std::runtime_error(name + ": cannot be read");
-  return text;
+  // Of a folder the first letter says that it is one.
+  if (!file || (file.peek(), file.bad())) {
+    throw std::runtime_error(name + " cannot be read: " + std::strerror(errno));
+  }
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 void show(const simt::ptx::Module& module, const simt::ptx::Function& function) {

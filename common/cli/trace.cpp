@@ -144,6 +144,9 @@ Subject file_subject(const BuildFolder& build, const TraceOptions& options) {
                     [&](const std::string&) { progress.show("compiling " + file.string()); });
     progress.clear();
     if (!ended.good()) {
+      if (const std::string fault = machines_fault(ended.err); !fault.empty()) {
+        throw CannotRun(file.string() + " was not compiled, by no fault of its own: " + fault);
+      }
       std::fputs(read_compiler_output(ended.err, fs::current_path()).errors.c_str(), stderr);
       throw WrongUse(file.string() + " does not compile");
     }

@@ -166,6 +166,13 @@ TEST_CASE_METHOD(Traced, "trace: where no kernel was launched it says what may b
   const Ended of_source = build.halo({"trace", source.string()});
   CHECK(of_source.status == 2);
   CHECK_THAT(of_source.err, contains("go in --args") && !contains("simcc"));
+  // What the compiler lacks is no fault of the file.
+  write_text(simcc,
+             "#!/bin/sh\necho \"nvcc fatal   : Could not open output file '/no/x'\" >&2\nexit 1\n");
+  const Ended of_machine = build.halo({"trace", source.string()});
+  CHECK(of_machine.status == 77);
+  CHECK_THAT(of_machine.err, contains("by no fault of its own: nvcc fatal   : Could not open") &&
+                                 !contains("does not compile"));
 }
 
 TEST_CASE("trace: an exercise's check runs one problem of the student's file") {

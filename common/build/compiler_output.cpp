@@ -76,6 +76,8 @@ constexpr std::pair<const char*, const char*> kWays[] = {
      "a kernel sees no variable of the host: pass it, or make it constexpr or __constant__"},
     {"has no member \"cout\"", "a kernel prints by printf(\"%g\\n\", value)"},
     {"identifier \"assert\" is undefined", "#include <cassert>"},
+    {"identifier \"__shfl",
+     "since CUDA 9 the lanes come first: __shfl_sync(0xffffffff, value, lane)"},
 };
 
 struct Block {

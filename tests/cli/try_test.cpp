@@ -231,7 +231,8 @@ TEST_CASE_METHOD(TryFixture, "try: compile errors are shown with their lines, an
            "__device__ stands before it"},
           {"identifier \\\"size\\\" is undefined in device code", "make it constexpr"},
           {"namespace \\\"std\\\" has no member \\\"cout\\\"", "prints by printf"},
-          {"identifier \\\"assert\\\" is undefined", "#include <cassert>"}}) {
+          {"identifier \\\"assert\\\" is undefined", "#include <cassert>"},
+          {"identifier \\\"__shfl_up\\\" is undefined", "__shfl_sync(0xffffffff"}}) {
       course.set_compiler(std::string("echo \"$1(2): error: ") + said +
                           "\" >&2\necho '    line 2' >&2; exit 2");
       const Ended none = course.halo({"try", "04"});

@@ -34,6 +34,16 @@ def notebook_faults():
     return faults
 
 
+def command_faults(pages):
+    """Commands on the pages that name a variant and a number which two stages share: ./halo run would ask which stage.
+    (With a problem it knows.)"""
+    numbers = [line.split("_")[0] for line in (ROOT / "stages" / "course.csv").read_text(encoding="utf-8").splitlines()]
+    shared = {number for number in numbers if number.isdigit() and numbers.count(number) > 1}
+    return [f"{page.name}: {command}: name the stage in full" for page in pages
+            for command, number in re.findall(r"(\./halo (?:run|trace) (\d+) [^\n`]*)", page.read_text(encoding="utf-8"))
+            if number in shared and "--variant" in command and not re.search("--(problem|layer)", command)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--halo", required=True, type=pathlib.Path)
@@ -41,7 +51,7 @@ def main():
     arguments = parser.parse_args()
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     sessions = [(page.name, *session) for page in pages for session in SESSION.findall(page.read_text(encoding="utf-8"))]
-    faults = notebook_faults()
+    faults = notebook_faults() + command_faults(pages)
     print(*faults, sep="\n", end="\n" if faults else "")
     wrong = len(faults)
     for name, command, shown in sessions:

@@ -22,8 +22,11 @@ int run_toolkit(const BuildFolder& build) {
   for (const char* const name : {"simcc", "simt", "libsimt-debug.so", "libcudadevrt.a"}) {
     needed.push_back(folder / name);
   }
-  const fs::path cublas = build.simulated_libraries() / "libcublas.so.13";
-  if (build.makes(cublas)) needed.push_back(cublas);
+  // Without them a program that links one gets NVIDIA's, which finds no GPU.
+  for (const char* const name : {"libcublas.so.13", "libcurand.so.10", "libsimt-nvrtc.so"}) {
+    const fs::path library = build.simulated_libraries() / name;
+    if (build.makes(library)) needed.push_back(library);
+  }
   if (!build_all(build, needed, "simcc", progress).empty()) {
     throw WrongUse("simcc does not compile");
   }

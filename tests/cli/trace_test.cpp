@@ -1,4 +1,4 @@
-// `halo trace`: what is started, what comes of it, and wrong use.
+// `halo trace`: what is started, what comes of it, and wrong use. And what `halo toolkit` builds.
 #include <unistd.h>
 
 #include <filesystem>
@@ -254,4 +254,19 @@ TEST_CASE("run: of traffic that is not as predicted the worst lines are explaine
   row.check.outcome = Outcome::bad;
   row.check.reason = "wrong";
   CHECK_THAT(run(row).out, !contains("halo trace"));
+}
+
+TEST_CASE("toolkit: what is built are simcc and all libraries that a program may link") {
+  FakeBuild build;
+  const fs::path folder = build.path() / "common/simt";
+  for (const char* name : {"cudart/simcc", "libraries/libcublas.so.13", "libraries/libcurand.so.10",
+                           "libraries/libsimt-nvrtc.so"}) {
+    build.add_target(folder / name);
+  }
+  const Ended ended = build.halo({"toolkit"});
+  CAPTURE(ended.err);
+  CHECK(ended.status == 0);
+  for (const char* name : {"simcc", "libcublas.so.13", "libcurand.so.10", "libsimt-nvrtc.so"}) {
+    CHECK_THAT(build.ninja_words().back(), contains(name));
+  }
 }

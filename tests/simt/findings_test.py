@@ -37,20 +37,20 @@ def start(*words, cwd, **environment):
 
 
 class Verdicts(unittest.TestCase):
+    home = None  # one for all the tests
+
     @classmethod
     def setUpClass(cls):
-        cls.shared = tempfile.TemporaryDirectory()
+        if Verdicts.home:
+            return
+        shared = tempfile.TemporaryDirectory()
+        unittest.addModuleCleanup(shared.cleanup)
         # As a repository: a folder with a blank and a letter that a URI must encode, and sources below it.
-        cls.home = pathlib.Path(cls.shared.name).resolve() / "a künstlich repo"
+        Verdicts.home = pathlib.Path(shared.name).resolve() / "a künstlich repo"
         (cls.home / "src").mkdir(parents=True)
         shutil.copy(SOURCE, cls.home / "src")
         # Beside it, not in it: nvcc's own scripts lose such a letter in a path of what they write.
-        cls.program = cls.home / "verdicts"
         subprocess.run([options.simcc, "src/verdicts.cu", "-o", "verdicts"], cwd=cls.home, check=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.shared.cleanup()
 
     def setUp(self):
         for old in [*self.home.glob("*.json"), *self.home.glob("*.supp")]:

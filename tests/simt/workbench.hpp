@@ -35,13 +35,13 @@ class Workbench {
     const int status = std::system(shell.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 255, read("out.txt"), read("err.txt")};
   }
-  // ./program of the sources; `options` go to simcc. Without libstdc++'s special functions, of which nvcc reads much.
+  // ./program of the sources; `options` go to simcc.
   void build(const std::string& sources, const std::string& options = "") const {
     std::string files;
     std::istringstream names(sources);
     for (std::string name; names >> name;) files += " '" CUDART_PROGRAMS "/" + name + "'";
     const Outcome outcome =
-        run("'" SIMCC "' -D_GLIBCXX_BITS_SPECFUN_H -o program " + options + " " + files);
+        run("'" SIMCC "' -o program " + options + " " + files);
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
     CHECK(outcome.err.empty());

@@ -139,8 +139,7 @@ Subject file_subject(const BuildFolder& build, const TraceOptions& options) {
     subject.without_kernel = "if it needs arguments to launch one, they go in --args";
     Progress progress(Progress::Elsewhere::lines);
     const Ended ended =
-        run_program({(simt / "simcc").string(), "--extended-lambda", "--expt-relaxed-constexpr",
-                     file.string(), "-o", program.string()},
+        run_program({(simt / "simcc").string(), file.string(), "-o", program.string()},
                     [&](const std::string&) { progress.show("compiling " + file.string()); });
     progress.clear();
     if (!ended.good()) {

@@ -77,6 +77,24 @@ fs::path check_of(const BuildFolder& build, const Exercise& exercise) {
          ("check-" + (exercise.check.empty() ? exercise.name : exercise.check));
 }
 
+// What a check is called with: these, as far as they have a value.
+std::vector<std::string> check_command(
+    const BuildFolder& build, const Exercise& exercise,
+    const std::vector<std::pair<const char*, std::string>>& asked) {
+  std::vector<std::string> command = {check_of(build, exercise).string()};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) command.insert(command.end(), {name, value});
+  };
+  add("--contract", exercise.contract);
+  for (const auto& [name, value] : asked) add(name, value);
+  return command;
+}
+
+// A list of words as one; of none nothing.
+std::string as_one_word(const std::vector<std::string>& words) {
+  return words.empty() ? "" : json::Value(words).dump();
+}
+
 // "path time size" of a file, so that another one is not taken for it.
 std::string identity_of(const fs::path& file) {
   std::error_code unknown;
@@ -131,25 +149,6 @@ Limited run_limited(const std::vector<std::string>& command, const AttemptOption
   return result;
 }
 
-// A new folder, which is gone again with all that is still in it.
-class Temporary {
- public:
-  explicit Temporary(fs::path path) : path_(std::move(path)) {
-    fs::remove_all(path_);  // of another process that was killed
-    fs::create_directory(path_);
-  }
-  ~Temporary() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 // At most a screen of the compiler's errors, whole lines.
 std::string a_screen_of(const std::string& errors, const fs::path& log) {
   if (std::count(errors.begin(), errors.end(), '\n') <= kMostErrorLines) return errors;
@@ -164,18 +163,42 @@ void require_no_machine_fault(const Ended& compiler) {
   if (!compiler.good() && !fault.empty()) throw machine_fault("the compiler: " + fault);
 }
 
+// More than look_at() looks at is not read.
+bool is_too_large(const fs::path& preprocessed) {
+  std::error_code missing;
+  const std::uintmax_t size = fs::file_size(preprocessed, missing);
+  return !missing && size > kMostPreprocessed;
+}
+
+// Of one that did not say what is wrong with the file.
+std::string how_compiler_ended(const Ended& ended) {
+  return "the compiler ended with " + how_it_ended(ended) +
+         (ended.good() ? " and left no program" : "");
+}
+
+// Lambdas of the device double the time that nvcc takes, so only who has some waits for it. `run` has a command run, which
+// leaves files in `folder`.
+Limited compile_object(std::vector<std::string> words, const fs::path& source,
+                       const fs::path& object, const fs::path& folder,
+                       const std::function<Limited(const std::vector<std::string>&)>& run) {
+  const std::string flag = "--extended-lambda";
+  Limited compiled = run(object_command(words, source, object));
+  if ((compiled.ended.out + compiled.ended.err).find(flag) == std::string::npos) return compiled;
+  // Perhaps of a user who is another one each time.
+  for (const fs::directory_entry& left : fs::directory_iterator(folder)) {
+    if (!left.is_directory()) fs::remove(left.path());
+  }
+  words.push_back(flag);
+  return run(object_command(words, source, object));
+}
+
 // Between compiling and linking: whether what is at `preprocessed` and in the object may run; `compiles` if there is an object.
 // `run` has a command run where they are.
 Tripped look_at_object(const BuildFolder& build, const Exercise& exercise, CompiledFile compiled,
                        const std::string& nvcc, const fs::path& preprocessed,
                        const fs::path& object, bool compiles,
                        const std::function<Limited(const std::vector<std::string>&)>& run) {
-  std::error_code missing;
-  const std::uintmax_t size = fs::file_size(preprocessed, missing);
-  // More than look_at() looks at is not read.
-  if (!missing && size > kMostPreprocessed) {
-    return {"the preprocessor makes more than 32 MiB of it", {}};
-  }
+  if (is_too_large(preprocessed)) return {"the preprocessor makes more than 32 MiB of it", {}};
   compiled.preprocessed = text_of_file(preprocessed, true, kMostPreprocessed);
   compiled.root = build.source().string();
   compiled.toolkit = toolkit_of(nvcc).string();
@@ -262,14 +285,14 @@ class StudentProgram {
 
   bool compile(const fs::path& source, Attempt& attempt, Progress& progress) {
     attempt = {};
-    const Temporary folder(program_.string() + "." + std::to_string(getpid()) + ".tmp");
+    const data::TemporaryFolder folder("halo-compile");
     const fs::path object = folder.path() / (source.stem().string() + ".o");
     const fs::path fresh = folder.path() / "program";
     std::string doing = "compiling " + exercise_.path_of(source);
     const auto run_here = [&](const std::vector<std::string>& command) {
       return run_limited(command, options_, progress, doing);
     };
-    Limited run = run_here(object_command(words_, source, object));
+    Limited run = compile_object(words_, source, object, folder.path(), run_here);
     std::string said = run.ended.out + run.ended.err;
     const bool compiles =
         run.ended.started && run.ended.good() && !run.expired() && fs::exists(object);
@@ -300,15 +323,14 @@ class StudentProgram {
       const CompilerOutput output = read_compiler_output(said, build_.path());
       attempt.errors = a_screen_of(output.errors, log_);
       attempt.mistake = output.mistake;
-      if (attempt.mistake.empty()) {
-        attempt.mistake = "the compiler ended with " + how_it_ended(run.ended) +
-                          (run.ended.good() ? " and left no program" : "");
-      }
+      if (attempt.mistake.empty()) attempt.mistake = how_compiler_ended(run.ended);
       return false;
     }
     std::error_code failed;
     fs::remove(made_from_, failed);  // what it says is not true any more
-    fs::rename(fresh, program_, failed);
+    // In its place at once: another one may run.
+    const fs::path beside = program_.string() + "." + std::to_string(getpid());
+    if (fs::copy_file(fresh, beside, failed)) fs::rename(beside, program_, failed);
     if (failed)
       throw data::NotWritten("cannot write '" + program_.string() + "': " + failed.message());
     return true;
@@ -380,8 +402,9 @@ class SubmittedProgram {
 
     // In two steps: what is between them is looked at before anything of it runs.
     const std::vector<std::string> words = compiler_words(build_);
-    Limited run =
-        run_compiler(object_command(words, source(), kObject), words, progress, "compiling");
+    Limited run = compile_object(words, source(), kObject, work(), [&](const auto& command) {
+      return run_compiler(command, words, progress, "compiling");
+    });
     std::string reason = reason_in_report(report().string());
     CompiledFile compiled;
     compiled.name = source();
@@ -408,10 +431,7 @@ class SubmittedProgram {
     } else if (!reason.empty()) {
       attempt.mistake = "the compiler was ended: it " + reason;
     } else if (!run.ended.good() || !take_program()) {
-      if (attempt.mistake.empty()) {
-        attempt.mistake = "the compiler ended with " + how_it_ended(run.ended) +
-                          (run.ended.good() ? " and left no program" : "");
-      }
+      if (attempt.mistake.empty()) attempt.mistake = how_compiler_ended(run.ended);
     } else {
       return true;
     }
@@ -446,11 +466,6 @@ class SubmittedProgram {
   fs::path work() const { return folder_.path() / "work"; }
 
   fs::path preprocessed() const { return work() / preprocessed_of(source(), kObject); }
-  bool is_preprocessed_too_large() const {
-    std::error_code missing;
-    const std::uintmax_t size = fs::file_size(preprocessed(), missing);
-    return !missing && size > kMostPreprocessed;
-  }
 
   // Files as the repository names them, not where they happen to lie.
   std::string as_in_repository(std::string text) const {
@@ -472,7 +487,7 @@ class SubmittedProgram {
     const std::string reason = reason_in_report(report().string());
     if (is_machines_fault(reason)) throw machine_fault("the compiler " + reason);
     // What comes of the limit on a file's size looks like the compiler's own fault.
-    if (run.expired() || !reason.empty() || is_preprocessed_too_large()) return run;
+    if (run.expired() || !reason.empty() || is_too_large(preprocessed())) return run;
     require_no_machine_fault(run.ended);
     // Nobody kills it but a machine without memory; nvcc tells so of the compilers below it.
     constexpr int kKilled = 128 + SIGKILL;
@@ -538,26 +553,14 @@ struct ToJudge {
 Marks judge_program(const BuildFolder& build, const Exercise& exercise, const ToJudge& judged,
                     const AttemptOptions& options, Progress& progress, std::string& time) {
   const std::string name = "the check of " + exercise.number;
-  std::vector<std::string> command = {check_of(build, exercise).string(),
-                                      "--program",
-                                      judged.program.string(),
-                                      "--on",
-                                      options.backend,
-                                      "--source",
-                                      judged.source};
-  if (!judged.within.empty()) {
-    command.insert(command.end(), {"--within", json::Value(judged.within).dump()});
-  }
-  if (!judged.beside.empty()) {
-    command.insert(command.end(), {"--beside", judged.beside.string()});
-  }
-  if (!options.seed.empty()) command.insert(command.end(), {"--seed", options.seed});
-  if (!exercise.contract.empty()) {
-    command.insert(command.end(), {"--contract", exercise.contract});
-  }
-  if (!options.hidden.empty()) {
-    command.insert(command.end(), {"--hidden", options.hidden.string()});
-  }
+  const std::vector<std::string> command = check_command(build, exercise,
+                                                         {{"--program", judged.program.string()},
+                                                          {"--on", options.backend},
+                                                          {"--source", judged.source},
+                                                          {"--within", as_one_word(judged.within)},
+                                                          {"--beside", judged.beside.string()},
+                                                          {"--seed", options.seed},
+                                                          {"--hidden", options.hidden.string()}});
   Marks marks;
   std::string mistake;
   std::string doing = "checking " + exercise.name;
@@ -662,20 +665,18 @@ int debug_exercise(const BuildFolder& build, const Exercise& exercise, const Deb
       programs.push_back(program.path());
     }
   }
-  std::vector<std::string> command = {
-      check_of(build, exercise).string(),  "--program", programs[0].string(), "--source",
-      exercise.path_of(exercise.source()), "--debug",   programs[1].string(), "--file",
-      exercise.source().string()};
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) command.insert(command.end(), {name, value});
-  };
-  add("--seed", seed);
-  add("--contract", exercise.contract);
-  add("--block", place.block);
-  add("--thread", place.thread);
-  add("--line", place.line);
-  add("--batch", place.batch ? "yes" : "");
-  add("--dap", place.dap ? "yes" : "");
+  const std::vector<std::string> command =
+      check_command(build, exercise,
+                    {{"--program", programs[0].string()},
+                     {"--source", exercise.path_of(exercise.source())},
+                     {"--debug", programs[1].string()},
+                     {"--file", exercise.source().string()},
+                     {"--seed", seed},
+                     {"--block", place.block},
+                     {"--thread", place.thread},
+                     {"--line", place.line},
+                     {"--batch", place.batch ? "yes" : ""},
+                     {"--dap", place.dap ? "yes" : ""}});
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -698,17 +699,14 @@ std::string trace_exercise(const BuildFolder& build, const Exercise& exercise,
   if (!program.make(attempt, progress)) {
     throw WrongUse(attempt.errors.empty() ? attempt.mistake : attempt.errors);
   }
-  std::vector<std::string> command = {
-      check_of(build, exercise).string(),  "--program", program.path().string(), "--source",
-      exercise.path_of(exercise.source()), "--on",      options.backend,         "--trace",
-      numbers.empty() ? "usual" : numbers};
-  if (!profiler.empty()) {
-    command.insert(command.end(), {"--through", json::Value(profiler).dump()});
-  }
-  if (!seed.empty()) command.insert(command.end(), {"--seed", seed});
-  if (!exercise.contract.empty()) {
-    command.insert(command.end(), {"--contract", exercise.contract});
-  }
+  const std::vector<std::string> command =
+      check_command(build, exercise,
+                    {{"--program", program.path().string()},
+                     {"--source", exercise.path_of(exercise.source())},
+                     {"--on", options.backend},
+                     {"--trace", numbers.empty() ? "usual" : numbers},
+                     {"--through", as_one_word(profiler)},
+                     {"--seed", seed}});
   std::string doing = "tracing " + exercise.name;
   const Limited run = run_limited(command, options, progress, doing);
   if (run.expired()) throw CannotRun(exercise.name + " " + run.words);
@@ -767,13 +765,9 @@ void prepare_exercise(const BuildFolder& build, const Exercise& exercise,
 Marks describe_exercise(const BuildFolder& build, const Exercise& exercise,
                         const AttemptOptions& options) {
   const std::string name = "the check of " + exercise.number;
-  std::vector<std::string> command = {check_of(build, exercise).string(), "--describe"};
-  if (!exercise.contract.empty()) {
-    command.insert(command.end(), {"--contract", exercise.contract});
-  }
-  if (!options.hidden.empty()) {
-    command.insert(command.end(), {"--hidden", options.hidden.string()});
-  }
+  std::vector<std::string> command =
+      check_command(build, exercise, {{"--hidden", options.hidden.string()}});
+  command.emplace_back("--describe");
   Marks marks;
   std::string mistake;
   Progress progress;

@@ -480,8 +480,7 @@ std::string defused(const std::string& text) {
 bool was_handed_in(const ExerciseGrade& exercise) { return exercise.refusal != kNotHandedIn; }
 
 std::string refusals_of(const Grade& grade) {
-  const bool any_handed_in =
-      std::any_of(grade.exercises.begin(), grade.exercises.end(), was_handed_in);
+  const bool any_handed_in = std::ranges::any_of(grade.exercises, was_handed_in);
   std::vector<std::pair<std::string, std::string>> by_text;  // and of which exercises
   for (const ExerciseGrade& exercise : grade.exercises) {
     // What is not there has an empty cell, or is all that can be said.
@@ -505,9 +504,7 @@ std::string refusals_of(const Grade& grade) {
 std::string first_failures_of(const Grade& grade) {
   std::string text;
   for (const ExerciseGrade& exercise : grade.exercises) {
-    const auto failed =
-        std::find_if(exercise.cases.begin(), exercise.cases.end(),
-                     [](const GradedCase& one) { return one.outcome == Outcome::bad; });
+    const auto failed = std::ranges::find(exercise.cases, Outcome::bad, &GradedCase::outcome);
     if (failed == exercise.cases.end() || !exercise.refusal.empty()) continue;
     text += (text.empty() ? "" : "; ") + exercise.name + ": " + failed->name;
   }
@@ -532,9 +529,8 @@ Row row_of(const ClassMember& member, const fs::path& results) {
     return row;
   }
   row.grade = std::move(result->grade);
-  const auto& exercises = row.grade->exercises;
-  const bool any = std::any_of(exercises.begin(), exercises.end(),
-                               [](const auto& one) { return one.refusal.empty(); });
+  const bool any = std::ranges::any_of(row.grade->exercises,
+                                       [](const auto& one) { return one.refusal.empty(); });
   row.status = any ? "graded" : "refused";
   row.message = row.grade->error.empty() ? refusals_of(*row.grade) : row.grade->error;
   const std::string failures = first_failures_of(*row.grade);
@@ -559,10 +555,8 @@ struct Mistake {
 };
 
 const ExerciseGrade* exercise_of(const Grade& grade, const std::string& name) {
-  for (const ExerciseGrade& one : grade.exercises) {
-    if (one.name == name) return &one;
-  }
-  return nullptr;
+  const auto at = std::ranges::find(grade.exercises, name, &ExerciseGrade::name);
+  return at == grade.exercises.end() ? nullptr : &*at;
 }
 
 // Behind the problem that a message begins with, "n 8, width 3: "; 0 where it begins with none. By hand:
@@ -638,16 +632,14 @@ class Whole {
     for (const auto& [mistake, students] : mistakes) {
       mistakes_.push_back({mistake.first, mistake.second, {students.begin(), students.end()}});
     }
-    std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const Mistake& a, const Mistake& b) {
-      return a.students.size() > b.students.size();
-    });
-    std::sort(points_.begin(), points_.end());
+    std::ranges::stable_sort(mistakes_, std::greater(),
+                             [](const Mistake& one) { return one.students.size(); });
+    std::ranges::sort(points_);
   }
 
   std::string csv() const {
     Table table;
-    const bool is_any_late = std::any_of(list_.members.begin(), list_.members.end(),
-                                         [](const ClassMember& member) { return member.is_late; });
+    const bool is_any_late = std::ranges::any_of(list_.members, &ClassMember::is_late);
     const auto is_column = [&](const std::string& head) {
       return head == "name" ? list_.has_roster : head != "late" || is_any_late;
     };
@@ -729,8 +721,7 @@ class Whole {
 
   std::string summary() const {
     const auto count = [&](const std::string& status) {
-      return static_cast<std::size_t>(std::count_if(
-          rows_.begin(), rows_.end(), [&](const Row& row) { return row.status == status; }));
+      return static_cast<std::size_t>(std::ranges::count(rows_, status, &Row::status));
     };
     std::string text = plural(rows_.size(), "student");
     for (const char* const status : {"graded", "refused", "error", "nothing handed in"}) {
@@ -808,8 +799,7 @@ class Whole {
     std::vector<ExerciseColumn> sorted = columns_;
     std::erase_if(sorted, [](const ExerciseColumn& one) { return one.count == 0; });
     if (sorted.size() < 2) return "";
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.share() < b.share(); });
+    std::ranges::stable_sort(sorted, {}, &ExerciseColumn::share);
     std::string text;
     for (std::size_t i = 0; i < std::min<std::size_t>(sorted.size(), 3); ++i) {
       text +=
@@ -932,8 +922,7 @@ ClassList list_class(const fs::path& submissions, const fs::path& roster,
     list.members.push_back(member_of(row.id, row.name, row.handed_in));
   }
   for (const auto& [stem, paths] : others) list.members.push_back(member_of(stem, "", paths));
-  std::stable_sort(list.members.begin(), list.members.end(),
-                   [](const ClassMember& a, const ClassMember& b) { return a.id < b.id; });
+  std::ranges::stable_sort(list.members, {}, &ClassMember::id);
   return list;
 }
 

@@ -103,16 +103,12 @@ std::string ask_git(const fs::path& root, std::vector<std::string> words) {
 }
 
 const PackedFile* find(const Pack& pack, const std::string& path) {
-  const auto at = std::lower_bound(
-      pack.begin(), pack.end(), path,
-      [](const PackedFile& file, const std::string& name) { return file.path < name; });
+  const auto at = std::ranges::lower_bound(pack, path, {}, &PackedFile::path);
   return at != pack.end() && at->path == path ? &*at : nullptr;
 }
 
 void put(Pack& pack, PackedFile file) {
-  const auto at = std::lower_bound(
-      pack.begin(), pack.end(), file.path,
-      [](const PackedFile& one, const std::string& name) { return one.path < name; });
+  const auto at = std::ranges::lower_bound(pack, file.path, {}, &PackedFile::path);
   if (at != pack.end() && at->path == file.path) {
     *at = std::move(file);
   } else {
@@ -122,9 +118,7 @@ void put(Pack& pack, PackedFile file) {
 
 // Whether a pack has this file, or files in this folder.
 bool has(const Pack& pack, const std::string& path) {
-  const auto at = std::lower_bound(
-      pack.begin(), pack.end(), path,
-      [](const PackedFile& file, const std::string& name) { return file.path < name; });
+  const auto at = std::ranges::lower_bound(pack, path, {}, &PackedFile::path);
   if (at == pack.end()) return false;
   if (at->path == path) return true;
   const std::string folder = path + "/";
@@ -348,8 +342,7 @@ Pack course_files(const fs::path& root) {
         (fs::status(file).permissions() & fs::perms::owner_exec) != fs::perms::none;
     pack.push_back({path, read(file), executable});
   }
-  std::sort(pack.begin(), pack.end(),
-            [](const PackedFile& a, const PackedFile& b) { return a.path < b.path; });
+  std::ranges::sort(pack, {}, &PackedFile::path);
   return pack;
 }
 

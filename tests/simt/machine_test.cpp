@@ -121,6 +121,13 @@ TEST_CASE("machine: a register that nobody has set shows in what is made of it")
   }
 }
 
+TEST_CASE("machine: so does local memory that nobody has written, in each block") {
+  Kernel kernel(kOwnWord +
+                ".local .align 4 .b8 depot[8];\nmov.u64 %rd3, depot;\nld.local.u32 %r2, [%rd3];\n"
+                "st.local.u32 [%rd3], %r1;\nst.global.u32 [%rd2], %r2;\nret;");
+  for (const std::uint32_t value : kernel.run({3}, {32}, 32)) CHECK(value == 0xffffffff);
+}
+
 TEST_CASE("machine: only the kernel's own parameters are loaded") {
   for (const char* load :
        {"ld.param.u64 %rd2, [a+8];", "ld.param.u64 %rd2, [a+4];", "ld.param.u64 %rd2, [a+-8];",

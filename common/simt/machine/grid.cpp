@@ -190,9 +190,10 @@ void Block::begin(Cluster& its_cluster, Dim3 its_index) {
   barriers_made = 0;
   states = {};
   if (grid->probes != nullptr) tallies.assign(grid->probes->tallies().size(), 0);
-  // On a GPU shared memory, and a register that nobody has set, hold what was there before. Ones are NaNs and
-  // large numbers, which show in a result.
+  // On a GPU shared and local memory, and a register that nobody has set, hold what was there before. Ones are NaNs
+  // and large numbers, which show in a result.
   std::fill(shared.begin(), shared.end(), std::byte{0xff});
+  std::fill(local.begin(), local.end(), std::byte{0xff});
   for (Warp& warp : warps) {
     const unsigned count = threads() - warp.index * kLanes;
     warp.begin(count >= kLanes ? kAllLanes : (1u << count) - 1, grid->code->steps.data());

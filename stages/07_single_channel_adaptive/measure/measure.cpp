@@ -4,8 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -463,9 +461,7 @@ std::vector<std::string> check(Backend& backend, std::uint64_t seed) {
 }
 
 gpus::GpuFigures figures_from_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::invalid_argument("cannot read " + path);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = data::read_file(path);
   try {
     const Value figures = Value::parse(text).at("figures");
     gpus::GpuFigures gpu;

@@ -343,6 +343,7 @@ TEST_CASE_METHOD(Fresh, "pinned and registered host memory") {
   CHECK(attributes.type == cudaMemoryTypeUnregistered);
   CHECK(attributes.device == cudaInvalidDeviceId);
   CHECK(attributes.hostPointer == host);
+  require_error(cudaHostRegister(host, sizeof(host), 999), cudaErrorInvalidValue);
   CHECK(cudaHostRegister(host, sizeof(host), 0) == cudaSuccess);
   require_error(cudaHostRegister(host, sizeof(host), 0), cudaErrorHostMemoryAlreadyRegistered);
   CHECK(cudaHostUnregister(host) == cudaSuccess);

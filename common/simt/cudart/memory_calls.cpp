@@ -300,9 +300,11 @@ cudaError_t cudaFreeHost(void* pointer) {
   });
 }
 
-cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int) {
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned int flags) {
   return outside_capture("cudaHostRegister", [&]() -> cudaError_t {
-    if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
+    constexpr unsigned kKnown = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                                cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+    if (pointer == nullptr || bytes == 0 || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
     if (block_at(pointer) != nullptr) return cudaErrorHostMemoryAlreadyRegistered;
     if (is_recording()) return refuse_to_note("cudaHostRegister lends host memory to kernels");
     lend(pointer, bytes);

@@ -238,6 +238,7 @@ std::uint32_t LaunchCheck::async_access(const machine::AsyncAccess& its) {
                      is_product ? its.warp->product_group
                                 : its.warp->bulk_group[static_cast<std::size_t>(its.lane)],
                      goes_on);
+    source_ = pieces.empty() ? 0 : pieces.front().begin;
     return 0;
   }
   Unwaited asked{&block,
@@ -246,8 +247,10 @@ std::uint32_t LaunchCheck::async_access(const machine::AsyncAccess& its) {
                  its.warp->bulk_group[static_cast<std::size_t>(its.lane)],
                  its.step->site,
                  act_of(its.kind),
-                 {its.pieces.begin(), its.pieces.end()}};
+                 {its.pieces.begin(), its.pieces.end()},
+                 source_};
   BlockCheck& memory = is_shared && its.block != &block ? check_of(*its.block) : check;
+  if (!is_shared && its.kind == WarpAccess::Kind::store && is_twice(asked)) return 0;
   const std::uint32_t faulty = touch(asked, is_shared ? Space::shared : Space::global, memory);
   has_faults_ |= faulty != 0;
   if (faulty != 0) return faulty;
@@ -259,6 +262,27 @@ std::uint32_t LaunchCheck::async_access(const machine::AsyncAccess& its) {
   }
   if (!is_shared && its.kind != WarpAccess::Kind::load) unwaited_.push_back(std::move(asked));
   return 0;
+}
+
+// Whether another lane of the warp copies the same to the same place, which is told.
+bool LaunchCheck::is_twice(const Unwaited& its) {
+  const auto other = std::find_if(unwaited_.begin(), unwaited_.end(), [&](const Unwaited& one) {
+    return one.block == its.block && one.warp == its.warp && one.lane != its.lane &&
+           one.site == its.site && one.group == its.group && one.source == its.source &&
+           std::equal(
+               one.pieces.begin(), one.pieces.end(), its.pieces.begin(), its.pieces.end(),
+               [](const auto& a, const auto& b) { return a.begin == b.begin && a.end == b.end; });
+  });
+  if (other == unwaited_.end() || its.pieces.empty()) return false;
+  const auto thread_of = [](const Unwaited& one) {
+    return one.warp * machine::kLanes + static_cast<unsigned>(one.lane);
+  };
+  check_of(*its.block)
+      .report(Hazard::same_value_write, its.site, thread_of(*other),
+              "writes " + checker_.name_of(Space::global, its.pieces.front().begin) +
+                  ", which is also written by",
+              its.site, {machine::linear(its.block->index, grid_.blocks), thread_of(its)});
+  return true;
 }
 
 // Of one lane, in pieces as large as an access may be: a power of two, and less where bytes may lack.

@@ -70,8 +70,10 @@ class LaunchCheck {
     std::int32_t site;
     Act act;
     std::vector<machine::AsyncAccess::Piece> pieces;
+    std::uint64_t source;  // in shared memory
   };
   std::uint32_t touch(const Unwaited& its, Space space, BlockCheck& memory);
+  bool is_twice(const Unwaited& its);
   template <class Is>
   void wrote(const machine::Block& block, Is is_over);
 
@@ -83,7 +85,8 @@ class LaunchCheck {
   bool looks_for_uninitialised_;
   std::vector<Access::Unwritten> unwritten_;  // by the access that is looked at
   std::vector<Unwaited> unwaited_;
-  bool has_faults_ = false;  // threads have ended where they should not have
+  std::uint64_t source_ = 0;  // what a copy in bulk has read last
+  bool has_faults_ = false;   // threads have ended where they should not have
   std::unordered_map<const machine::Block*, std::unique_ptr<BlockCheck>> blocks_;
   const machine::Block* last_ = nullptr;
   BlockCheck* last_check_ = nullptr;

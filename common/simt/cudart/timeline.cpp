@@ -97,6 +97,7 @@ struct State {
   std::vector<Stream> streams{Stream{}};
   std::vector<int> defaults{kLegacyDefault};  // by device
   Clock host;                                 // what it has waited for
+  Clock heard;                                // and what has told it something, as far as it goes
   // What came before functions of the program that have run in their turn of a stream, by the thread that put them there:
   // they may have told other threads.
   std::map<std::thread::id, Clock> tasks;
@@ -806,9 +807,11 @@ bool host_touches(std::uint64_t address, Touch touch) {
     const std::pair<std::string, int> line = line_of_caller();
     // A loop of the host would say it for each element.
     if (!s.told.emplace(line.first, line.second, one.number).second) break;
-    const bool is_told =
-        touch == Touch::reads &&
-        (its == Touch::tells || (its == Touch::updates && !one.updates_for_device));
+    const bool tells = touch == Touch::reads &&
+                       (its == Touch::tells || (its == Touch::updates && !one.updates_for_device));
+    // Behind a flag that it has seen raised it may use what the kernel has left before.
+    const bool is_told = tells || one.number <= at(s.heard, one.stream);
+    if (tells) raise(s.heard, one.stream, one.number);
     Finding finding = finding_of(
         std::string("The host ") + verb(touch), address, line, one, its, 1,
         Hazard::unordered_streams,

@@ -159,7 +159,7 @@ std::uint64_t allocate(std::size_t bytes, MemoryKind kind, const std::string& na
                              : arena().allocate(bytes, name, is_open);
   const std::uint64_t begin = block.begin;
   // What host code may touch it may have written.
-  if (kind != MemoryKind::device) mark_written(begin, bytes);
+  if (kind != MemoryKind::device && kind != MemoryKind::heap) mark_written(begin, bytes);
   add(std::move(block));
   return begin;
 }

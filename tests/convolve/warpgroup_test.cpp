@@ -20,7 +20,7 @@ TEST_CASE("warpgroup: trials reach all lines") {
   test::require_trials_of_all_lines(planned, "common/convolve/warpgroup/");
 }
 
-TEST_CASE("warpgroup: traffic is as predicted with each tile") {
+TEST_CASE("warpgroup: traffic is as predicted with each tile", "[all]") {
   Conv2dStage each;
   each.name = "warpgroup";
   each.variants = convolve::warpgroup_of_each_tile();

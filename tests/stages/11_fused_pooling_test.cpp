@@ -38,6 +38,9 @@ const std::vector<PoolingLayer> kExpandedLayers = {parse_pooling("16-97-3-36-s2-
 
 TEST_CASE("11_fused_pooling: every layer is right, without hazards") {
   test::require_trials_of_all_lines(fused_pooling::stage());
+}
+
+TEST_CASE("11_fused_pooling: what the search tries is right, without hazards", "[all]") {
   test::require_trials(searched());
 }
 

@@ -229,8 +229,7 @@ int measure(int argc, const char* const* argv) {
   line.option("--nearest", "N", options.nearest_text,
               "measure only the N that this GPU's rule foresees to be the fastest (and N on tensor "
               "cores)");
-  line.flag("--packing", options.packing,
-            "each call packs its filters, too (refit.py --packing)");
+  line.flag("--packing", options.packing, "each call packs its filters, too (refit.py --packing)");
   line.flag("--overlapping", options.overlapping,
             "calls begin while those before them end (refit.py --overlapping)");
   line.option("--set", "SET[,SET]", options.sets,

@@ -40,8 +40,7 @@ class Workbench {
     std::string files;
     std::istringstream names(sources);
     for (std::string name; names >> name;) files += " '" CUDART_PROGRAMS "/" + name + "'";
-    const Outcome outcome =
-        run("'" SIMCC "' -o program " + options + " " + files);
+    const Outcome outcome = run("'" SIMCC "' -o program " + options + " " + files);
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
     CHECK(outcome.err.empty());

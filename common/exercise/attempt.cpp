@@ -85,8 +85,8 @@ std::vector<std::string> check_command(
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) command.insert(command.end(), {name, value});
   };
-  add("--contract", exercise.contract);
   for (const auto& [name, value] : asked) add(name, value);
+  add("--contract", exercise.contract);
   return command;
 }
 

@@ -13,6 +13,18 @@
 
 using halo::test::contains;
 
+namespace {
+
+// What was built says so, and nothing else is said of it.
+void check_all_right(const Workbench& bench) {
+  const Outcome outcome = bench.run("./program");
+  CHECK(outcome.out == "all right\n");
+  CHECK(outcome.err.empty());
+  CHECK(outcome.status == 0);
+}
+
+}  // namespace
+
 TEST_CASE("a program that nvcc links statically runs, and its traffic is counted", "[simt]") {
   const Workbench bench;
   bench.build("vector_add.cu");
@@ -43,10 +55,7 @@ TEST_CASE("memory of all kinds, copies, streams and graphs are as CUDA has them"
     for (const char* const source : {"memory.cu", "graphs.cu", "textures.cu"}) {
       INFO(source << " " << options);
       bench.build(source, options);
-      const Outcome outcome = bench.run("./program");
-      CHECK(outcome.out == "all right\n");
-      CHECK(outcome.err.empty());
-      CHECK(outcome.status == 0);
+      check_all_right(bench);
     }
   }
 }
@@ -193,10 +202,7 @@ TEST_CASE("tensor maps are made by the driver's name, which -lcuda finds here", 
 TEST_CASE("a copy by a tensor map of TF32 rounds, and one with FTZ flushes", "[simt]") {
   const Workbench bench;
   bench.build("tensor_map_types.cu", "-std=c++20 -lcuda");
-  const Outcome outcome = bench.run("./program");
-  CHECK(outcome.out == "all right\n");
-  CHECK(outcome.err.empty());
-  CHECK(outcome.status == 0);
+  check_all_right(bench);
 }
 
 TEST_CASE("a runtime without the driver's library says so", "[simt]") {
@@ -223,10 +229,7 @@ TEST_CASE("a runtime without the driver's library says so", "[simt]") {
 TEST_CASE("kernels launch kernels, which run when they have ended", "[simt]") {
   const Workbench bench;
   bench.build("children.cu", "-rdc=true");
-  const Outcome outcome = bench.run("./program");
-  CHECK(outcome.out == "all right\n");
-  CHECK(outcome.err.empty());
-  CHECK(outcome.status == 0);
+  check_all_right(bench);
 }
 
 TEST_CASE("what a kernel does after it has launched another races with that", "[simt]") {
@@ -316,10 +319,7 @@ TEST_CASE("a program loads device code while it runs", "[simt]") {
 TEST_CASE("conditional nodes of graphs run what kernels choose", "[simt]") {
   const Workbench bench;
   bench.build("conditions.cu", "-rdc=true");
-  const Outcome outcome = bench.run("./program");
-  CHECK(outcome.out == "all right\n");
-  CHECK(outcome.err.empty());
-  CHECK(outcome.status == 0);
+  check_all_right(bench);
 }
 
 TEST_CASE("results, findings and counters are the same on any number of threads", "[simt]") {
@@ -436,10 +436,7 @@ TEST_CASE("blocks of a cooperative launch wait for each other, and must all fit"
 TEST_CASE("blocks of a cluster that send each other data by a barrier are told nothing", "[simt]") {
   const Workbench bench;
   bench.build("cluster.cu");
-  const Outcome outcome = bench.run("./program");
-  CHECK(outcome.out == "all right\n");
-  CHECK(outcome.err.empty());
-  CHECK(outcome.status == 0);
+  check_all_right(bench);
 }
 
 TEST_CASE("files that are linked as device code find each other and keep their own names",

@@ -6,7 +6,7 @@
 // begin made most layers of one image slower, and VGG a sixth: blocks that can only wait are placed while others compute,
 // two on one SM and none on the next. So kernels say so when their sums are complete, before they hand them on; or when
 // all that they read is on its way, where that was measured to be faster: implicit_gemm without clusters, warpgroup,
-// windows. None says so before it has waited for the launches before it.
+// windows. Those that know what follows may say it earlier.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -382,19 +382,17 @@ void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {
   unsigned first_thread = 0, gone = kNoThread;
   std::int32_t other_site = -1;
   unsigned other_thread = kNoThread;
-  // Each says for how many it is, in whole warps; who says nothing means all.
-  const auto named = [&](unsigned threads) {
-    return ((threads != 0 ? threads : block.threads()) + machine::kLanes - 1) / machine::kLanes *
-           machine::kLanes;
+  // Each says for how many it is, in whole warps, or nothing: all. An H200 stops where one says nothing and another says how
+  // many all are, too.
+  const auto named = [](unsigned threads) {
+    return (threads + machine::kLanes - 1) / machine::kLanes * machine::kLanes;
   };
-  unsigned others = 0;
+  std::optional<unsigned> others;
   for (const machine::Warp& warp : block.warps) {
     const unsigned begin = warp.index * machine::kLanes;
     for (const machine::Group& one : warp.others) {
       if (one.state != machine::Group::State::in_block || one.awaited != number) continue;
-      if (first != nullptr && named(one.threads) != named(first->threads)) {
-        others = named(one.threads);
-      }
+      if (first != nullptr && named(one.threads) != named(first->threads)) others = one.threads;
       there[warp.index] |= one.lanes;
       const unsigned thread = begin + static_cast<unsigned>(std::countr_zero(one.lanes));
       if (first == nullptr) {
@@ -415,12 +413,15 @@ void LaunchCheck::barrier(const machine::Block& block, std::uint32_t number) {
   const machine::Block::Barrier& barrier = block.barriers[number];
   if (first != nullptr && barrier.arrived != 0 &&
       named(barrier.arrived_for) != named(first->threads)) {
-    others = named(barrier.arrived_for);
+    others = barrier.arrived_for;
   }
-  if (others != 0 && looks_for_barriers_) {
+  if (others && looks_for_barriers_) {
+    const auto or_else = [&](unsigned threads, const char* nothing) {
+      return threads == 0 ? nothing : std::to_string(named(threads));
+    };
     check.report(Hazard::divergent_barrier, (first->at - 1)->site, first_thread,
-                 "waits at this barrier for " + std::to_string(named(first->threads)) +
-                     " threads, for which others name " + std::to_string(others));
+                 "waits at this barrier for " + or_else(first->threads, "all") +
+                     " threads, for which others name " + or_else(*others, "no number"));
   }
   // Those who did not wait may have ended since they arrived, or the barrier is for fewer than the block has.
   const bool is_for_some = gone != kNoThread && first != nullptr && first->threads != 0;

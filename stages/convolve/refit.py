@@ -306,7 +306,8 @@ def main(arguments=None):
                 note_others(rule, calls, data)
             else:
                 add(rule, data, options.add.split(","))
-            rule["command"] += "; " + data["command"]
+            # One that was given before says nothing new.
+            rule["command"] = "; ".join(dict.fromkeys([*rule["command"].split("; "), data["command"]]))
             rule["date"] = max(rule["date"], data["date"])
         pathlib.Path(options.out).write_text(to_text(rule), encoding="utf-8")
     except (OSError, ValueError, KeyError) as error:

@@ -35,6 +35,16 @@ TEST_CASE("warpgroup: two blocks have half of each sum where turns of blocks com
         "its sums are of one piece, and have no two parts");
 }
 
+TEST_CASE("warpgroup: of few outputs a tile has 64, and its block one warpgroup less") {
+  const WarpgroupPlan few =
+      exact_warpgroup(conv::parse_label("55-1-3-64-16"), {32, 1, kFewPixels}, kH200);
+  CHECK(few.tiles.count == 48 * 2);  // 3,025 outputs; 64 filters
+  CHECK(few.blocks == 96);
+  CHECK(sizes_of(few.tile) == "32x64");
+  CHECK(warpgroup_cost(conv::parse_label("55-1-3-64-16"), few).launches ==
+        std::vector<LaunchFigures>{{1, 96, 384, 106'080}});
+}
+
 TEST_CASE("warpgroup: of a fully connected layer the outputs are pixels, the images filters") {
   const auto plan_of = [](const char* label) {
     return plan_fully_connected(conv::parse_label(label), kH200);
@@ -104,6 +114,14 @@ TEST_CASE("warpgroup: matrices are images of whole tiles, whose sums are not div
   };
   CHECK(refusal(256, {32}) == "");
   CHECK_THAT(refusal(192, {32}), test::contains("rows of whole 128"));
+  CHECK(refusal(192, {32, 1, kFewPixels}) == "");
+  // Blocks for which there are SMs enough share none.
+  const auto alone = [](int columns) {
+    const ConvLayer matrices({.N = 16, .C = 64, .H = 1, .W = columns, .K = 64, .R = 1, .S = 1});
+    return exact_matrices(matrices, {32, 1, kFewPixels}, kH200).tile;
+  };
+  CHECK(2 * alone(256).shared_bytes() > kH200.shared_per_sm);
+  CHECK(2 * alone(320).shared_bytes() < kH200.shared_per_sm);
   CHECK_THAT(refusal(256, {64, 2}), test::contains("one part"));
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "common/conv/layer_inputs.hpp"
@@ -13,10 +15,21 @@
 using namespace halo;
 using conv::ConvLayer;
 
+namespace {
+
+Conv2dVariant with_tile(const std::string& name) {
+  for (const Conv2dVariant& one : convolve::warpgroup_of_each_tile()) {
+    if (one.name == name) return one;
+  }
+  throw std::runtime_error("there is no " + name);
+}
+
+}  // namespace
+
 TEST_CASE("warpgroup: trials reach all lines") {
   Conv2dStage planned;
   planned.name = "warpgroup";
-  planned.variants = {convolve::warpgroup()};
+  planned.variants = {convolve::warpgroup(), with_tile("warpgroup_32x64")};
   test::require_trials_of_all_lines(planned, "common/convolve/warpgroup/");
 }
 
@@ -85,11 +98,7 @@ TEST_CASE("warpgroup: the cost of a pair of blocks, by hand") {
   // One tile of 64 filters; a piece of 32 channels for each block, which then stores 32 filters.
   const ConvLayer layer({.C = 64, .H = 8, .W = 8, .K = 64, .R = 1, .S = 1});
   test::counting_backend();
-  const std::vector<Conv2dVariant> all = convolve::warpgroup_of_each_tile();
-  const auto pair = std::find_if(all.begin(), all.end(),
-                                 [](const auto& one) { return one.name == "warpgroup_64_p2"; });
-  REQUIRE(pair != all.end());
-  const Cost cost = pair->prepared(layer).cost();
+  const Cost cost = with_tile("warpgroup_64_p2").prepared(layer).cost();
   CHECK(cost.launches == std::vector<LaunchFigures>{{1, 2, 512, 213'088}});
   CHECK(cost.bulk_load_requests == 2);
   CHECK(cost.global_store_requests == 64);

@@ -94,7 +94,7 @@ TEST_CASE("winograd: in three kernels, an image a slice at least") {
 
 TEST_CASE("winograd: on tensor cores, filters in whole 128s and tiles in whole blocks") {
   // 4 x 4 tiles an image, 32 of two; 130 filters are 256 to the products.
-  const WinogradSplitPlan plan = exact_winograd_split(layer("14-2-3-130-40"), 64, h200());
+  const WinogradSplitPlan plan = exact_winograd_split(layer("14-2-3-130-40"), {64}, h200());
   REQUIRE(plan.refusal.empty());
   CHECK(plan.division.filter_pitch == 256);
   CHECK(plan.division.tile_pitch == 32);
@@ -106,8 +106,8 @@ TEST_CASE("winograd: on tensor cores, filters in whole 128s and tiles in whole b
   CHECK(plan.workspace_floats == 36 * (2 * 64 * 64 + 32 * 256));
   CHECK(plan.products.packed_floats == 36 * 2 * 64 * 64);
   const std::int64_t one = 36 * (2 * 64 * 64 + 16 * 256);
-  CHECK(exact_winograd_split(layer("14-2-3-130-40"), 64, h200(), one).division.images == 1);
-  CHECK_THAT(exact_winograd_split(layer("14-2-3-130-40"), 64, h200(), one - 1).refusal,
+  CHECK(exact_winograd_split(layer("14-2-3-130-40"), {64}, h200(), one).division.images == 1);
+  CHECK_THAT(exact_winograd_split(layer("14-2-3-130-40"), {64}, h200(), one - 1).refusal,
              contains("one image"));
   // 196 tiles: three blocks of 80 waste less than two of 128, and are fewer turns than four of 64.
   CHECK(plan_winograd_split(layer("56-1-3-256-256"), h200()).products.tile.filters == 80);

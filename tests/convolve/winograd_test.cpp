@@ -144,7 +144,7 @@ TEST_CASE("winograd: in three kernels, every block is right and as predicted", "
 TEST_CASE("winograd: on tensor cores, each number of tiles is right and as predicted", "[all]") {
   Conv2dStage searched = of({});
   searched.variants = convolve::winograd_split_of_each_tile();
-  CHECK(searched.variants.size() == 3 * 5);
+  CHECK(searched.variants.size() == 3 * 6);
   test::require_traffic(
       searched,
       // Several pieces of channels, tiles of filters and blocks of tiles, the last of which are not full.
@@ -226,7 +226,7 @@ TEST_CASE("winograd: the dispatcher has every shape with every number of parts")
   const gpus::GpuLimits h200 = gpus::limits_of(gpus::built_in_gpu("h200"));
   const auto contenders = winograd_contenders();
   REQUIRE(contenders.size() ==
-          static_cast<std::size_t>(4 * kWinogradShapeCount + 3 * (kApartBlockCount + 5)));
+          static_cast<std::size_t>(4 * kWinogradShapeCount + 3 * (kApartBlockCount + 6)));
   const auto apart = [&](const char* name, const char* label) {
     const auto its = std::find_if(contenders.begin(), contenders.end(),
                                   [&](const Contender& one) { return one.variant == name; });

@@ -12,8 +12,6 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
-#include <type_traits>
-
 #include "common/convolve/warpgroup/pixels.cuh"
 #include "common/convolve/warpgroup/tile.hpp"
 #include "common/harness/kernel.h"
@@ -21,20 +19,23 @@
 
 namespace halo::convolve {
 
-constexpr int kMultiplying = 2;  // warpgroups, the first of a block
+// Warpgroups, the first of a block.
+template <int kPixels>
+constexpr int kMultiplying = kPixels / 64;
 constexpr int kWarps = kWarpgroup / kWarpSize;
 constexpr int kDepth = 8;  // products of a sum that one instruction adds
 constexpr int kSteps = kWarpgroupChannels / kDepth;
 
 // What a block has on chip, and who waits for what. All tasks meet pieces and tiles in the same order.
-template <int kFilters>
+template <int kFilters, int kPixels>
 struct Shared {
-  static constexpr int kStages = WarpgroupTile{kFilters}.stages();
-  static constexpr int kFilterFloats = WarpgroupTile{kFilters}.filter_floats();
-  static constexpr int kBytes = WarpgroupTile{kFilters}.shared_bytes();
+  static constexpr WarpgroupTile kTile{.filters = kFilters, .pixels = kPixels};
+  static constexpr int kStages = kTile.stages();
+  static constexpr int kFilterFloats = kTile.filter_floats();
+  static constexpr int kBytes = kTile.shared_bytes();
   float filters[kStages][kSteps][2][kFilters * kDepth];  // big parts, then small ones
-  PixelRow pixels[kStages][kWarpgroupChannels];
-  float sums[kFilters][kWarpgroupSumRow];
+  PixelRow<kPixels> pixels[kStages][kWarpgroupChannels];
+  float sums[kFilters][sum_row(kPixels)];
   std::uint64_t copied[kStages], used[kStages];
   std::uint64_t summed, stored;
 };
@@ -77,6 +78,8 @@ struct Part {
 };
 
 template <class Pixels>
-constexpr bool kOfMatrices = std::is_same_v<Pixels, MatrixPixels>;
+constexpr bool kOfMatrices = false;
+template <int kPixels>
+constexpr bool kOfMatrices<MatrixPixels<kPixels>> = true;
 
 }  // namespace halo::convolve

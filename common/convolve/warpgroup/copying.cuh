@@ -7,31 +7,33 @@
 namespace halo::convolve {
 
 // Which filters a tile's pixels meet, of those of all groups; and where images have their own, of all of them.
-template <class Pixels>
+template <int kPixels, class Pixels>
 __device__ inline int filters_of(const WarpgroupTiles& tiles, int tile) {
   const int pixels = tile / tiles.groups, group = tile - pixels * tiles.groups.value;
   if constexpr (!kOfMatrices<Pixels>) return group;
-  return pixels * kWarpgroupPixels / tiles.map * tiles.groups.value + group;
+  return pixels * kPixels / tiles.map * tiles.groups.value + group;
 }
 
 // One warpgroup copies pieces of both factors: filters in one run, by the copy engine.
-template <int kFilters, int kParts, class Pixels>
-__device__ void copy_pieces(Shared<kFilters>& shared, Pixels pixels, const float* packed,
+template <int kFilters, int kPixels, int kParts, class Pixels>
+__device__ void copy_pieces(Shared<kFilters, kPixels>& shared, Pixels pixels, const float* packed,
                             const LayerNumbers& layer, const WarpgroupTiles& tiles,
                             const Part<kParts>& part, int thread) {
   namespace ptx = cuda::ptx;
-  constexpr int kFloats = Shared<kFilters>::kFilterFloats, kBytes = kFloats * sizeof(float);
+  constexpr int kFloats = Shared<kFilters, kPixels>::kFilterFloats,
+                kBytes = kFloats * sizeof(float);
   constexpr int kChannels = Pixels::kChannels, kTogether = kWarpgroupChannels / kChannels;
   const int begin = part.begin(tiles.pieces), end = part.end(tiles.pieces);
   const int taps = layer.R * layer.S, first = begin * kTogether;
   const int first_c = first / taps * kChannels, first_r = first % taps / layer.S;
   const int first_s = first % taps % layer.S;
-  Turn<Shared<kFilters>::kStages> turn;
+  Turn<Shared<kFilters, kPixels>::kStages> turn;
   for (int tile = part.first_tile(); tile < tiles.count; tile += part.clusters()) {
     const float* filters =
         packed +
-        (static_cast<long long>(filters_of<Pixels>(tiles, tile)) * tiles.pieces + begin) * kFloats;
-    pixels.begin_tile(tile / tiles.groups * kWarpgroupPixels);
+        (static_cast<long long>(filters_of<kPixels, Pixels>(tiles, tile)) * tiles.pieces + begin) *
+            kFloats;
+    pixels.begin_tile(tile / tiles.groups * kPixels);
     int c = first_c, r = first_r, s = first_s;
     for (int piece = begin; piece < end; ++piece) {
 #pragma unroll

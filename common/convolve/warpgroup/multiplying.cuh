@@ -7,22 +7,22 @@
 
 namespace halo::convolve {
 
-// Two warpgroups multiply, each 64 of the tile's pixels.
+// Two warpgroups multiply, or one, each 64 of the tile's pixels.
 //
 // Tensor cores truncate sums instead of rounding them, always towards zero, and with each instruction once more. So the
 // sums of a piece are added to others, by additions that round; and of a piece the small products come first, while
 // there is nothing large that they could be cut off at.
-template <class Pixels, int kFilters, int kParts>
-__device__ void multiply_pieces(Shared<kFilters>& shared, const LayerNumbers& layer,
+template <class Pixels, int kFilters, int kPixels, int kParts>
+__device__ void multiply_pieces(Shared<kFilters, kPixels>& shared, const LayerNumbers& layer,
                                 const WarpgroupTiles& tiles, const Part<kParts>& part, int thread) {
   constexpr int kSums = kFilters / 2;
   const int pieces = part.end(tiles.pieces) - part.begin(tiles.pieces);
   const int lane = thread % kWarpSize, g = lane / 4, t = lane % 4;
   const int first_pixel = thread / kWarpSize * 16 + g;
-  Turn<Shared<kFilters>::kStages> turn;
+  Turn<Shared<kFilters, kPixels>::kStages> turn;
   int parity = 1;  // of the tile whose sums were stored
   for (int tile = part.first_tile(); tile < tiles.count; tile += part.clusters()) {
-    const int tile_pixel = tile / tiles.groups * kWarpgroupPixels;
+    const int tile_pixel = tile / tiles.groups * kPixels;
     const int column[] = {Pixels::column(layer, tiles.map, tile_pixel, first_pixel, t),
                           Pixels::column(layer, tiles.map, tile_pixel, first_pixel + 8, t)};
     float sums[kSums] = {}, recent[kSums] = {};

@@ -6,21 +6,24 @@
 #include "common/convolve/warpgroup/tile.hpp"
 #include "common/harness/async_copy.h"
 #include "common/harness/kernel.h"
+#include "common/harness/warpgroup.h"
 
 namespace halo::convolve {
 
-using PixelRow = float[kWarpgroupPixelRow];
+template <int kPixels>
+using PixelRow = float[pixel_row(kPixels)];
 
 // The outputs of a tile that are of one image, the `index`-th that it has some of: where 1 x 1 filters do not move, a
 // run of the pixels of each channel. On chip it begins `shift` cells after the row's cell `at`, where a quad begins.
+template <int kPixels>
 struct Run {
   int image, first, length, at;
   __device__ Run(int tile_pixel, const Divisor& of_map, int index) {
     const int map = of_map.value, before = tile_pixel % of_map;
-    const int of_first = min(map - before, kWarpgroupPixels);
+    const int of_first = min(map - before, kPixels);
     image = tile_pixel / of_map + index;
     first = index == 0 ? before : 0;
-    length = index == 0 ? of_first : min(map, kWarpgroupPixels - of_first - (index - 1) * map);
+    length = index == 0 ? of_first : min(map, kPixels - of_first - (index - 1) * map);
     at = index == 0 ? 0 : room(of_first, map) + (index - 1) * room(map, map);
   }
   // Where maps are whole quads, all begin with one: else up to 3 cells after one, and end as far before one does.
@@ -34,10 +37,12 @@ struct Run {
 };
 
 // In runs: a warp copies every fourth row, a lane one quad of it, and where the runs have more than 32, some lanes two.
+template <int kPixels>
 struct RunPixels {
   static constexpr int kChannels = channels_of(WarpgroupPixelsBy::quads);
   static constexpr int kEvery = 4;  // row, as many as there are warps
-  static constexpr int kOwn = 2;    // quads
+  static constexpr int kRow = pixel_row(kPixels), kQuads = kRow / 4;
+  static constexpr int kOwn = (kQuads + kWarpSize - 1) / kWarpSize;
   const float* const input;
   const LayerNumbers& layer;
   const Divisor& map;
@@ -54,7 +59,7 @@ struct RunPixels {
                                int pixel, int t) {
     // After the last output there is nothing: the tile's first is read instead.
     const int m = tile_pixel + pixel < layer.N * map.value ? tile_pixel + pixel : tile_pixel;
-    const Run run(tile_pixel, map, m / map - tile_pixel / map);
+    const Run<kPixels> run(tile_pixel, map, m / map - tile_pixel / map);
     return run.at + run.shift(layer.C, t, map) + m % map - run.first;
   }
   __device__ void begin_tile(int tile_pixel) {
@@ -64,7 +69,7 @@ struct RunPixels {
       from[i] = -1;
 #pragma unroll 1
       for (int index = 0; index < kWarpgroupRuns; ++index) {
-        const Run run(tile_pixel, map, index);
+        const Run<kPixels> run(tile_pixel, map, index);
         const int in_run = cell - run.at - run.shift(layer.C, row, map);
         if (run.length <= 0 || run.image >= layer.N) break;
         if (cell < run.at || in_run >= run.length) continue;
@@ -73,29 +78,27 @@ struct RunPixels {
     }
   }
   __device__ void find(int, int first_channel, int, int) { c = first_channel; }
-  __device__ void copy(PixelRow* pixels) {
+  __device__ void copy(PixelRow<kPixels>* pixels) {
     const unsigned channel = map.value;  // unsigned: its multiples are one instruction
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
       const bool exists = from[i] >= 0;
       if (i > 0 && !__any_sync(~0u, exists)) return;
-      if (i > 0 && lane >= kWarpgroupPixelRow / 4 - kWarpSize) return;
+      if (i * kWarpSize + lane >= kQuads) return;
       const float* const cell = exists ? input + (from[i] + c * channel) : input;
       float* const to = &pixels[row][(i * kWarpSize + lane) * 4];
       // Nearly always all channels exist: then nothing is asked or chosen for each copy.
       if (c + kWarpgroupChannels <= layer.C) {
 #pragma unroll
         for (int j = 0; j < kWarpgroupChannels; j += kEvery) {
-          copy_or_zero_async<16>(to + j * kWarpgroupPixelRow, cell + std::uint64_t{channel} * j,
-                                 exists);
+          copy_or_zero_async<16>(to + j * kRow, cell + std::uint64_t{channel} * j, exists);
         }
         continue;
       }
 #pragma unroll 1
       for (int j = 0; j < kWarpgroupChannels; j += kEvery) {
         const bool is_there = exists && c + row + j < layer.C;
-        copy_or_zero_async<16>(to + j * kWarpgroupPixelRow, is_there ? cell + channel * j : input,
-                               is_there);
+        copy_or_zero_async<16>(to + j * kRow, is_there ? cell + channel * j : input, is_there);
       }
     }
   }
@@ -103,76 +106,93 @@ struct RunPixels {
 
 // The same where an image is a matrix of a transform: it has filters of its own, which the launch before this one leaves, and
 // a tile's pixels are one run.
-struct MatrixPixels : RunPixels {
-  using RunPixels::RunPixels;
+template <int kPixels>
+struct MatrixPixels : RunPixels<kPixels> {
+  using Own = RunPixels<kPixels>;
+  using Own::lane, Own::layer, Own::map, Own::row;
+
+  using Own::Own;
 
   __device__ static int column(const LayerNumbers&, const Divisor&, int, int pixel, int) {
     return pixel;
   }
   __device__ void begin_tile(int tile_pixel) {
-    from[0] = (tile_pixel / map * layer.C + row) * map.value + tile_pixel % map + lane * 4;
-    from[1] = -1;
+    const int first = (tile_pixel / map * layer.C + row) * map.value + tile_pixel % map;
+#pragma unroll
+    for (int i = 0; i < Own::kOwn; ++i) {
+      const int pixel = (i * kWarpSize + lane) * 4;
+      Own::from[i] = pixel < kPixels ? first + pixel : -1;
+    }
   }
 };
 
-// A thread's own pixel, and where its window begins.
+// A thread's own pixel, and where its window begins. Of few pixels two threads have each.
+template <int kPixels>
 struct OwnPixel {
   const float* const input;
   const LayerNumbers& layer;
   const Divisor& map;
-  const int thread;
+  const int pixel, turn;
   int image, top, left;
 
   __device__ OwnPixel(const float* input, const LayerNumbers& layer, const Divisor& map, int thread)
-      : input(input), layer(layer), map(map), thread(thread) {}
+      : input(input),
+        layer(layer),
+        map(map),
+        pixel(kPixels < kWarpgroup ? thread % kPixels : thread),
+        turn(kPixels < kWarpgroup ? thread / kPixels : 0) {}
 
   __device__ static int column(const LayerNumbers&, const Divisor&, int, int pixel, int) {
     return pixel;
   }
   __device__ void begin_tile(int tile_pixel) {
-    const int m = tile_pixel + thread, in_map = m % map;
+    const int m = tile_pixel + pixel, in_map = m % map;
     image = m / map;
     top = in_map / layer.Q * layer.stride_h - layer.padding_h;
     left = in_map % layer.Q * layer.stride_w - layer.padding_w;
   }
 };
 
-// One by one: a thread copies one pixel, whose cell under each tap may be anywhere, of all channels. A piece is of one tap
-// or of two.
-template <WarpgroupPixelsBy kBy>
-struct SinglePixels : OwnPixel {
+// One by one: a thread copies one pixel, whose cell under each tap may be anywhere, of all channels, or two threads by turns.
+// A piece is of one tap or of two.
+template <WarpgroupPixelsBy kBy, int kPixels>
+struct SinglePixels : OwnPixel<kPixels> {
   static constexpr int kChannels = channels_of(kBy);
   static constexpr int kTogether = kWarpgroupChannels / kChannels;
+  static constexpr int kTurns = kWarpgroup / kPixels;
+  using Own = OwnPixel<kPixels>;
+  using Own::image, Own::input, Own::layer, Own::pixel, Own::turn;
   int first_channel[kTogether];
   const float* cell[kTogether];  // of the first channel
   bool exists[kTogether];
 
-  using OwnPixel::OwnPixel;
+  using Own::Own;
   __device__ void find(int own, int c, int r, int s) {
-    const int h = top + r, w = left + s;
+    const int h = Own::top + r, w = Own::left + s;
     first_channel[own] = c;
     exists[own] = image < layer.N && h >= 0 && h < layer.H && w >= 0 && w < layer.W;
     cell[own] = exists[own] ? input + (((image * layer.C + c) * layer.H + h) * layer.W + w) : input;
   }
-  __device__ void copy(PixelRow* pixels) {
+  __device__ void copy(PixelRow<kPixels>* pixels) {
 #pragma unroll
     for (int own = 0; own < kTogether; ++own) copy_tap(pixels + own * kChannels, own);
   }
-  __device__ void copy_tap(PixelRow* pixels, int own) {
+  __device__ void copy_tap(PixelRow<kPixels>* pixels, int own) {
     const unsigned channel = layer.H * layer.W;
-    const int c = first_channel[own];
-    if (c + kChannels <= layer.C) {
+    const int c = first_channel[own] + turn;
+    const float* const first = exists[own] ? cell[own] + std::uint64_t{channel} * turn : input;
+    if (first_channel[own] + kChannels <= layer.C) {
 #pragma unroll
-      for (int i = 0; i < kChannels; ++i) {
-        copy_or_zero_async<4>(&pixels[i][thread], cell[own] + std::uint64_t{channel} * i,
+      for (int i = 0; i < kChannels; i += kTurns) {
+        copy_or_zero_async<4>(&pixels[turn + i][pixel], first + std::uint64_t{channel} * i,
                               exists[own]);
       }
       return;
     }
 #pragma unroll 8
-    for (int i = 0; i < kChannels; ++i) {
+    for (int i = 0; i < kChannels; i += kTurns) {
       const bool is_there = exists[own] && c + i < layer.C;
-      copy_or_zero_async<4>(&pixels[i][thread], is_there ? cell[own] + i * channel : input,
+      copy_or_zero_async<4>(&pixels[turn + i][pixel], is_there ? first + i * channel : input,
                             is_there);
     }
   }
@@ -180,7 +200,7 @@ struct SinglePixels : OwnPixel {
 
 // Where channels are few a piece has 32 products of whichever taps and channels follow each other: a thread copies its
 // pixel's cell of each.
-struct TapPixels : OwnPixel {
+struct TapPixels : OwnPixel<kWarpgroupPixels> {
   static constexpr int kChannels = channels_of(WarpgroupPixelsBy::taps);
   int first_c, first_r, first_s;  // of the piece
 
@@ -190,7 +210,7 @@ struct TapPixels : OwnPixel {
   }
   // (Without asking where the whole window exists, and eight at a time, 7 x 7 filters took a tenth longer and 11 x 11 ones 6 %
   // less.)
-  __device__ void copy(PixelRow* pixels) {
+  __device__ void copy(PixelRow<kWarpgroupPixels>* pixels) {
     const int channels = image < layer.N ? layer.C : 0;
     int c = first_c, r = first_r, s = first_s;
     // Unsigned: where there is no cell it may be anything.
@@ -199,7 +219,7 @@ struct TapPixels : OwnPixel {
     for (int i = 0; i < kWarpgroupChannels; ++i) {
       const int h = top + r, w = left + s;
       const bool exists = c < channels && h >= 0 && h < layer.H && w >= 0 && w < layer.W;
-      copy_or_zero_async<4>(&pixels[i][thread], exists ? input + at : input, exists);
+      copy_or_zero_async<4>(&pixels[i][pixel], exists ? input + at : input, exists);
       ++s, ++at;
       if (s == layer.S) s = 0, ++r, at += layer.W - layer.S;
       if (r == layer.R) r = 0, ++c, at += (layer.H - layer.R) * layer.W;

@@ -17,7 +17,6 @@ constexpr int kWithWgmma = 90;
 
 // As the kernel has them.
 constexpr int kWarps = 4;  // of a warpgroup
-constexpr int kMultiplyingWarps = 2 * kWarps;
 constexpr int kDepth = 8;
 constexpr int kSteps = kWarpgroupChannels / kDepth;
 constexpr int kProducts = 3;  // of the parts of two factors
@@ -36,14 +35,14 @@ bool is_in_runs(const ConvLayer& layer) {
 struct ImageRun {
   std::int64_t image, first, length, at;
 };
-std::vector<ImageRun> runs_of(const ConvLayer& layer, Cells outputs) {
+std::vector<ImageRun> runs_of(const ConvLayer& layer, int pixels, Cells outputs) {
   const std::int64_t map = map_of(layer);
   const auto room = [&](std::int64_t length) {
     return map % kQuad == 0 ? length : (length + 6) / kQuad * kQuad;
   };
   std::vector<ImageRun> runs;
   std::int64_t at = 0;
-  const std::int64_t end = outputs.begin + kWarpgroupPixels;
+  const std::int64_t end = outputs.begin + pixels;
   for (std::int64_t m = outputs.begin; m < end && m / map < layer.N();) {
     const std::int64_t length = std::min(map - m % map, end - m);
     runs.push_back({m / map, m % map, length, at});
@@ -60,23 +59,25 @@ std::int64_t shift_of(const ConvLayer& layer, const ImageRun& run, std::int64_t 
 
 // What is copied of a tile's pixels for one group of filters, and where they are on chip: columns(t)[i] is that of
 // output i in every fourth row from t on.
-void add_runs(Tally& tally, const ConvLayer& layer, Cells outputs, std::int64_t groups,
-              std::int64_t chunks, std::vector<std::int64_t> (&columns)[kWarps]) {
+void add_runs(Tally& tally, const ConvLayer& layer, const WarpgroupPlan& plan, Cells outputs,
+              std::vector<std::int64_t> (&columns)[kWarps]) {
   const std::int64_t map = map_of(layer);
-  const std::vector<ImageRun> runs = runs_of(layer, outputs);
+  const std::int64_t groups = plan.tiles.groups.value, chunks = plan.tiles.pieces;
+  const int pixels = plan.tile.pixels;
+  const std::vector<ImageRun> runs = runs_of(layer, pixels, outputs);
   for (int row = 0; row < kWarps; ++row) {
-    columns[row].assign(kWarpgroupPixels, 0);
+    columns[row].assign(static_cast<std::size_t>(pixels), 0);
     for (const ImageRun& run : runs) {
       for (std::int64_t i = 0; i < run.length; ++i) {
         const std::int64_t m = run.image * map + run.first + i - outputs.begin;
         columns[row][static_cast<std::size_t>(m)] = run.at + shift_of(layer, run, row) + i;
       }
     }
-    for (std::int64_t m = outputs.size(); m < kWarpgroupPixels; ++m) {
+    for (std::int64_t m = outputs.size(); m < pixels; ++m) {
       columns[row][static_cast<std::size_t>(m)] = columns[row][0];
     }
     const std::int64_t copies = (layer.C() - row + kWarps - 1) / kWarps;  // of channels
-    for (const Cells warp : Cells{0, kWarpgroupPixelRow / kQuad}.pieces(kWarpSize)) {
+    for (const Cells warp : Cells{0, pixel_row(pixels) / kQuad}.pieces(kWarpSize)) {
       const Lanes quads_of_row = wide_lanes(kQuad, warp, [&](std::int64_t quad) {
         for (const ImageRun& run : runs) {
           const std::int64_t in_run = quad * kQuad - run.at - shift_of(layer, run, row);
@@ -95,9 +96,9 @@ void add_runs(Tally& tally, const ConvLayer& layer, Cells outputs, std::int64_t 
 }
 
 // The same where a thread copies a pixel: where they are.
-void add_singles(std::vector<std::int64_t> (&columns)[kWarps]) {
+void add_singles(int pixels, std::vector<std::int64_t> (&columns)[kWarps]) {
   for (std::vector<std::int64_t>& row : columns) {
-    row.resize(kWarpgroupPixels);
+    row.resize(static_cast<std::size_t>(pixels));
     for (std::size_t m = 0; m < row.size(); ++m) row[m] = static_cast<std::int64_t>(m);
   }
 }
@@ -106,25 +107,26 @@ void add_singles(std::vector<std::int64_t> (&columns)[kWarps]) {
 void add_products(Tally& tally, const WarpgroupPlan& plan,
                   const std::vector<std::int64_t> (&columns)[kWarps]) {
   const std::int64_t groups = plan.tiles.groups.value, filters = plan.tile.filters;
-  for (int warp = 0; warp < kMultiplyingWarps; ++warp) {
+  const int warps = plan.tile.pixels / 16;
+  for (int warp = 0; warp < warps; ++warp) {
     for (const int more : {0, 8}) {
       // Lane 4 * g + t: row t, output g of the warp's.
-      tally.shared_load(lanes({0, kWarpSize},
-                              [&](std::int64_t lane) {
-                                const auto m =
-                                    static_cast<std::size_t>(warp * 16 + more + lane / 4);
-                                return lane % 4 * kWarpgroupPixelRow + columns[lane % 4][m];
-                              }),
-                        groups * plan.tiles.pieces * kSteps * 2);
+      tally.shared_load(
+          lanes({0, kWarpSize},
+                [&](std::int64_t lane) {
+                  const auto m = static_cast<std::size_t>(warp * 16 + more + lane / 4);
+                  return lane % 4 * pixel_row(plan.tile.pixels) + columns[lane % 4][m];
+                }),
+          groups * plan.tiles.pieces * kSteps * 2);
       tally.shared_store(lanes({0, kWarpSize},
                                [&](std::int64_t lane) {
-                                 return lane % 4 * 2 * kWarpgroupSumRow + warp * 16 + more +
-                                        lane / 4;
+                                 return lane % 4 * 2 * sum_row(plan.tile.pixels) + warp * 16 +
+                                        more + lane / 4;
                                }),
                          groups * (filters / 4) * plan.tile.parts);
     }
   }
-  const std::int64_t products = groups * plan.tiles.pieces * kMultiplyingWarps * kSteps * kProducts;
+  const std::int64_t products = groups * plan.tiles.pieces * warps * kSteps * kProducts;
   tally.tensor(products);
   // A warpgroup's: eight cores of 16 bytes at a time, of which a filter has two.
   tally.wgmma_wavefronts(products / kWarps * filters * 2 / 8);
@@ -137,7 +139,7 @@ Times rows_read(const ConvLayer& layer, const WarpgroupPlan& plan, int ahead) {
   for (const Cells group : Cells{0, layer.K()}.pieces(plan.tile.filters)) {
     for (const Cells part : Cells{0, group.size()}.pieces(share)) {
       for (int warp = 0; warp < kWarps; ++warp) {
-        rows.add(warp * kWarpgroupSumRow,
+        rows.add(warp * sum_row(plan.tile.pixels),
                  part.shifted(warp).within(part).pieces(ahead * kWarps).count() * ahead);
       }
     }
@@ -147,9 +149,8 @@ Times rows_read(const ConvLayer& layer, const WarpgroupPlan& plan, int ahead) {
 
 void add_stores(Tally& tally, const ConvLayer& layer, const WarpgroupPlan& plan, Cells outputs) {
   const std::int64_t map = map_of(layer);
-  const int at_once = map % kQuad == 0 ? kQuad : 1;
-  const Cells row{0, kWarpgroupPixels};
-  const Run sums = at_once == kQuad ? quads(row) : Run(row);
+  const int at_once = map % kQuad == 0 ? most_at_once(plan.tile.pixels) : 1;
+  const Run sums{.lanes = plan.tile.pixels / at_once, .stride = at_once, .width = at_once};
   const Times rows =
       rows_read(layer, plan, store_ahead(at_once, plan.tile.filters / plan.tile.parts));
   tally.shared_load(sums, rows);
@@ -167,13 +168,14 @@ void add_stores(Tally& tally, const ConvLayer& layer, const WarpgroupPlan& plan,
 }  // namespace
 
 const std::vector<WarpgroupTile>& warpgroup_tiles() {
-  static const std::vector<WarpgroupTile> tiles = {{128, 2}, {96, 2}, {80, 2}, {64, 2}, {128},
-                                                   {96},     {80},    {64},    {32}};
+  static const std::vector<WarpgroupTile> tiles = {
+      {128, 2}, {96, 2}, {80, 2}, {64, 2}, {128}, {96}, {80}, {64}, {32}, {32, 1, kFewPixels}};
   return tiles;
 }
 
-std::string name_of(const WarpgroupTile& tile) {
-  return "warpgroup_" + std::to_string(tile.filters) +
+std::string sizes_of(const WarpgroupTile& tile) {
+  return std::to_string(tile.filters) +
+         (tile.pixels < kWarpgroupPixels ? "x" + std::to_string(tile.pixels) : "") +
          (tile.parts > 1 ? "_p" + std::to_string(tile.parts) : "");
 }
 
@@ -191,15 +193,16 @@ WarpgroupPlan exact_warpgroup(const ConvLayer& layer, const WarpgroupTile& tile,
     return plan;
   }
   const std::int64_t groups = quotient_up(layer.K(), tile.filters);
-  const std::int64_t tiles = quotient_up(layer.N() * map_of(layer), kWarpgroupPixels) * groups;
+  const std::int64_t tiles = quotient_up(layer.N() * map_of(layer), tile.pixels) * groups;
   const std::int64_t taps = std::int64_t{layer.R()} * layer.S();
   const std::int64_t whole = taps * quotient_up(layer.C(), kWarpgroupChannels);
   const std::int64_t of_halves = quotient_up(taps * quotient_up(layer.C(), kWarpgroupHalf), 2);
   const std::int64_t of_taps = quotient_up(taps * layer.C(), kWarpgroupChannels);
   // To find each cell anew takes more instructions than a channel's next one.
   constexpr double kFindingTaps = 1.5;
-  const bool by_taps = tile.parts == 1 && kFindingTaps * static_cast<double>(of_taps) <
-                                              static_cast<double>(std::min(whole, of_halves));
+  const bool by_taps =
+      tile.parts == 1 && tile.pixels == kWarpgroupPixels &&
+      kFindingTaps * static_cast<double>(of_taps) < static_cast<double>(std::min(whole, of_halves));
   plan.pixels_by = is_in_runs(layer)   ? WarpgroupPixelsBy::quads
                    : by_taps           ? WarpgroupPixelsBy::taps
                    : of_halves < whole ? WarpgroupPixelsBy::halves
@@ -221,8 +224,9 @@ WarpgroupPlan exact_warpgroup(const ConvLayer& layer, const WarpgroupTile& tile,
   plan.tile = tile;
   plan.tiles = {static_cast<int>(tiles), static_cast<int>(pieces), static_cast<int>(groups),
                 static_cast<int>(map_of(layer))};
-  plan.blocks = tile.parts *
-                static_cast<int>(std::min<std::int64_t>(tiles, std::max(gpu.sms / tile.parts, 1)));
+  plan.blocks =
+      tile.parts * static_cast<int>(std::min<std::int64_t>(
+                       tiles, std::max(warpgroup_resident(tile.pixels) * gpu.sms / tile.parts, 1)));
   return plan;
 }
 
@@ -230,13 +234,15 @@ WarpgroupPlan exact_matrices(const ConvLayer& matrices, const WarpgroupTile& til
                              const gpus::GpuLimits& gpu) {
   WarpgroupPlan plan = exact_warpgroup(matrices, tile, gpu);
   if (!plan.refusal.empty()) return plan;
-  if (plan.pixels_by != WarpgroupPixelsBy::quads || map_of(matrices) % kWarpgroupPixels != 0 ||
+  if (plan.pixels_by != WarpgroupPixelsBy::quads || map_of(matrices) % tile.pixels != 0 ||
       tile.parts > 1) {
-    plan.refusal = "its matrices have rows of whole " + std::to_string(kWarpgroupPixels) +
-                   ", and sums in one part";
+    plan.refusal =
+        "its matrices have rows of whole " + std::to_string(tile.pixels) + ", and sums in one part";
     return plan;
   }
   plan.pixels_by = WarpgroupPixelsBy::matrices;
+  // The launch before this one ends SM by SM: a free one would take two blocks, and another none.
+  plan.tile.alone = plan.blocks <= gpu.sms;
   plan.packed_floats *= matrices.N();
   return plan;
 }
@@ -258,6 +264,7 @@ WarpgroupPlan plan_warpgroup(const ConvLayer& layer, const gpus::GpuLimits& gpu)
   WarpgroupPlan best;
   double least = 0;
   for (const WarpgroupTile& tile : warpgroup_tiles()) {
+    if (tile.pixels < kWarpgroupPixels) continue;
     const WarpgroupPlan plan = exact_warpgroup(layer, tile, gpu);
     // Of refusals the last one's, whose blocks need least.
     if (!plan.refusal.empty()) {
@@ -303,9 +310,10 @@ LaunchWork work_of(const ConvLayer& layer, const WarpgroupPlan& plan) {
   work.steps =
       static_cast<double>(turns_of(plan) * (quotient_up(plan.tiles.pieces, tile.parts) + 1));
   work.cluster = tile.parts;
+  work.resident = warpgroup_resident(tile.pixels);
   work.megabytes =
       4e-6 * (static_cast<double>(plan.tiles.count) * static_cast<double>(plan.tiles.pieces) *
-                  (tile.filter_floats() + kWarpgroupChannels * kWarpgroupPixels) +
+                  (tile.filter_floats() + kWarpgroupChannels * tile.pixels) +
               static_cast<double>(layer.output_size()));
   return work;
 }
@@ -334,7 +342,7 @@ Cost warpgroup_packing_cost(const ConvLayer& layer, const WarpgroupPlan& plan) {
 
 Cost warpgroup_cost(const ConvLayer& layer, const WarpgroupPlan& plan) {
   Tally tally;
-  tally.launch(plan.blocks, kWarpgroupThreads, plan.tile.shared_bytes());
+  tally.launch(plan.blocks, warpgroup_threads(plan.tile.pixels), plan.tile.shared_bytes());
   tally.barriers(plan.blocks * (plan.tile.parts > 1 ? 2 : 1));  // a cluster's at the end, too
   tally.bulk_load(plan.tile.filter_floats() * 4,
                   std::int64_t{plan.tiles.count} * plan.tiles.pieces);
@@ -342,15 +350,15 @@ Cost warpgroup_cost(const ConvLayer& layer, const WarpgroupPlan& plan) {
   const bool in_quads =
       plan.pixels_by == WarpgroupPixelsBy::quads || plan.pixels_by == WarpgroupPixelsBy::matrices;
   if (!in_quads) {
-    copy_cells(tally, layer, kWarpgroupPixels, std::int64_t{plan.tiles.pieces} * kWarpgroupChannels,
+    copy_cells(tally, layer, plan.tile.pixels, std::int64_t{plan.tiles.pieces} * kWarpgroupChannels,
                groups);
   }
-  for (const Cells outputs : Cells{0, layer.N() * map_of(layer)}.pieces(kWarpgroupPixels)) {
+  for (const Cells outputs : Cells{0, layer.N() * map_of(layer)}.pieces(plan.tile.pixels)) {
     std::vector<std::int64_t> columns[kWarps];
     if (in_quads) {
-      add_runs(tally, layer, outputs, groups, plan.tiles.pieces, columns);
+      add_runs(tally, layer, plan, outputs, columns);
     } else {
-      add_singles(columns);
+      add_singles(plan.tile.pixels, columns);
     }
     add_products(tally, plan, columns);
     add_stores(tally, layer, plan, outputs);

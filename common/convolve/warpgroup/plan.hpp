@@ -13,9 +13,10 @@
 
 namespace halo::convolve {
 
-/// The kernel's tiles. Each is a contender, warpgroup_FILTERS, or warpgroup_FILTERS_p2 with two parts (name_of).
+/// The kernel's tiles. Each is a contender, warpgroup_SIZES.
 const std::vector<WarpgroupTile>& warpgroup_tiles();
-std::string name_of(const WarpgroupTile& tile);
+/// FILTERS, of few outputs FILTERSxOUTPUTS; and with two parts _p2 behind it.
+std::string sizes_of(const WarpgroupTile& tile);
 
 struct WarpgroupPlan {
   std::string refusal;  // empty: it takes the layer
@@ -26,7 +27,7 @@ struct WarpgroupPlan {
   std::int64_t packed_floats = 0;
 };
 
-/// With the tile whose turns of blocks take the least time.
+/// With the tile, none of few outputs, whose turns of blocks take the least time.
 WarpgroupPlan plan_warpgroup(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu);
 
 /// A fully connected layer with its roles exchanged: outputs are the pixels of one map, whose channels are features, and images

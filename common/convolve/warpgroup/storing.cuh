@@ -7,6 +7,8 @@
 
 namespace halo::convolve {
 
+template <int kPixels>
+constexpr int kMostAtOnce = most_at_once(kPixels);
 template <int kAtOnce, int kRows>
 constexpr int kStoreAhead = store_ahead(kAtOnce, kRows);
 
@@ -15,14 +17,15 @@ __device__ inline void add_to(float4& sum, const float4& other) {
   sum.x += other.x, sum.y += other.y, sum.z += other.z, sum.w += other.w;
 }
 
-// One warpgroup stores sums: a warp has whole rows, of a filter's 128 outputs; a lane neighbours, four where those of a
-// map are whole quads.
-template <int kAtOnce, bool kFinishes, int kFilters, int kParts>
-__device__ void store_sums(Shared<kFilters>& shared, float* output, const float* bias, bool relu,
-                           const LayerNumbers& layer, const WarpgroupTiles& tiles,
+// One warpgroup stores sums: a warp has whole rows, of a filter's outputs; a lane neighbours, as many as it can where those
+// of a map are whole quads.
+template <int kAtOnce, bool kFinishes, int kFilters, int kPixels, int kParts>
+__device__ void store_sums(Shared<kFilters, kPixels>& shared, float* output, const float* bias,
+                           bool relu, const LayerNumbers& layer, const WarpgroupTiles& tiles,
                            const Part<kParts>& part, int thread) {
-  using Sums = std::conditional_t<kAtOnce == 4, float4, float>;
-  constexpr int kOwn = kWarpgroupPixels / kWarpSize / kAtOnce;
+  using Sums =
+      std::conditional_t<kAtOnce == 4, float4, std::conditional_t<kAtOnce == 2, float2, float>>;
+  constexpr int kOwn = kPixels / kWarpSize / kAtOnce;
   // Rows whose sums are read before one is stored.
   constexpr int kAhead = kStoreAhead<kAtOnce, kFilters / kParts>;
   const int lane = thread % kWarpSize;
@@ -35,7 +38,7 @@ __device__ void store_sums(Shared<kFilters>& shared, float* output, const float*
     bool exists[kOwn];
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
-      const int m = tile / tiles.groups * kWarpgroupPixels + (i * kWarpSize + lane) * kAtOnce;
+      const int m = tile / tiles.groups * kPixels + (i * kWarpSize + lane) * kAtOnce;
       exists[i] = m < layer.N * tiles.map.value;
       at[i] = (m / tiles.map * layer.K + first) * map + m % tiles.map;
     }

@@ -36,7 +36,7 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
     std::vector<TileSizes> sizes = {{.C = kWarpgroupChannels, .P = 1, .Q = 7},
                                     {.C = kWarpgroupHalf}};
     for (const WarpgroupTile& tile : tiles) {
-      sizes.push_back({.K = tile.filters, .cells = kWarpgroupPixels});
+      sizes.push_back({.K = tile.filters, .cells = tile.pixels});
     }
     return sizes;
   };
@@ -54,7 +54,7 @@ Conv2dVariant variant_of(const std::string& name, const std::string& description
     made.bias_cost = [layer, plan] { return warpgroup_bias_cost(layer, plan); };
     made.detail = [plan] {
       return std::to_string(plan.tiles.count) + " tiles of " + std::to_string(plan.tile.filters) +
-             " filters x " + std::to_string(kWarpgroupPixels) + " outputs, pixels copied " +
+             " filters x " + std::to_string(plan.tile.pixels) + " outputs, pixels copied " +
              (plan.pixels_by == WarpgroupPixelsBy::quads ? "in quads" : "one by one") +
              (plan.pixels_by == WarpgroupPixelsBy::halves ? ", of two taps at a time"
               : plan.pixels_by == WarpgroupPixelsBy::taps ? ", tap by tap"
@@ -110,7 +110,7 @@ Conv2dVariant warpgroup_fully_connected() {
     };
     made.detail = [plan] {
       return std::to_string(plan.tiles.count) + " tiles of " + std::to_string(plan.tile.filters) +
-             " images x " + std::to_string(kWarpgroupPixels) + " outputs, " +
+             " images x " + std::to_string(plan.tile.pixels) + " outputs, " +
              std::to_string(plan.blocks) + " blocks" + (plan.tile.parts > 1 ? ", in pairs" : "");
     };
   });
@@ -121,8 +121,9 @@ std::vector<Conv2dVariant> warpgroup_of_each_tile() {
   std::vector<Conv2dVariant> all;
   for (const WarpgroupTile& tile : warpgroup_tiles()) {
     const std::string parts = tile.parts > 1 ? ", its sum over two blocks" : "";
-    all.push_back(variant_of(name_of(tile), "the same with so many filters per tile" + parts,
-                             {tile}, [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
+    all.push_back(variant_of("warpgroup_" + sizes_of(tile),
+                             "the same with so many filters per tile" + parts, {tile},
+                             [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
                                return exact_warpgroup(layer, tile, gpu);
                              }));
   }
@@ -133,7 +134,7 @@ std::vector<Contender> warpgroup_contenders() {
   std::vector<Contender> all;
   for (const WarpgroupTile& tile : warpgroup_tiles()) {
     Contender one;
-    one.variant = name_of(tile);
+    one.variant = "warpgroup_" + sizes_of(tile);
     one.tensor_cores = true;
     one.offer = [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
       const WarpgroupPlan plan = exact_warpgroup(layer, tile, gpu);

@@ -10,7 +10,7 @@
 //            are persistent: as many as the SMs hold, each with several tiles. Where those come out uneven, two blocks
 //            that are a cluster share each tile's sums: half a tile more or less is what then is left over.
 // Must cost  the input once for each tile's filters, and for each tap; the filters, twice as many bytes as they were,
-//            once for each 128 outputs; each output written once, in whole rows.
+//            once for each 128 or 64 outputs; each output written once, in whole rows.
 #include <cuda_runtime.h>
 
 #include "common/convolve/warpgroup/block.cuh"
@@ -23,36 +23,38 @@ namespace halo::convolve {
 
 namespace {
 
-// Preconditions: blockDim.x = kWarpgroupThreads; packed as pack_warpgroup leaves it, 16-byte aligned; as many bytes of
+// Preconditions: blockDim.x = warpgroup_threads(kPixels); packed as pack_warpgroup leaves it, 16-byte aligned; as many bytes of
 // dynamic shared memory as the tile says.
-template <int kFilters, class Pixels, int kParts>
-__global__ void __launch_bounds__(kWarpgroupThreads, 1) warpgroup_kernel(
-    const float* input,  // [N][C][H][W]
-    const float*
-        packed,         // [groups][pieces][kSteps][2][kFilters][kDepth], of matrices [N][groups]...
-    float* output,      // [N][K][P][Q]
-    const float* bias,  // [K], or null
-    bool relu, const LayerNumbers layer, const WarpgroupTiles tiles) {
+template <int kFilters, int kPixels, class Pixels, int kParts>
+__global__ void __launch_bounds__(warpgroup_threads(kPixels), warpgroup_resident(kPixels))
+    warpgroup_kernel(
+        const float* input,  // [N][C][H][W]
+        const float*
+            packed,     // [groups][pieces][kSteps][2][kFilters][kDepth], of matrices [N][groups]...
+        float* output,  // [N][K][P][Q]
+        const float* bias,  // [K], or null
+        bool relu, const LayerNumbers layer, const WarpgroupTiles tiles) {
   extern __shared__ __align__(128) unsigned char on_chip[];
-  auto& shared = *reinterpret_cast<Shared<kFilters>*>(on_chip);
-  static_assert(sizeof shared == Shared<kFilters>::kBytes);
-  if (threadIdx.x < Shared<kFilters>::kStages) {
+  using Chip = Shared<kFilters, kPixels>;
+  auto& shared = *reinterpret_cast<Chip*>(on_chip);
+  static_assert(sizeof shared == Chip::kBytes);
+  if (threadIdx.x < Chip::kStages) {
     cuda::ptx::mbarrier_init(&shared.copied[threadIdx.x], kWarpgroup);
-    cuda::ptx::mbarrier_init(&shared.used[threadIdx.x], kMultiplying * kWarps);
+    cuda::ptx::mbarrier_init(&shared.used[threadIdx.x], kMultiplying<kPixels> * kWarps);
     cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
   }
   const Part<kParts> part;
   if (threadIdx.x == 0) {
-    cuda::ptx::mbarrier_init(&shared.summed, kParts * kMultiplying * kWarps);
+    cuda::ptx::mbarrier_init(&shared.summed, kParts * kMultiplying<kPixels> * kWarps);
     cuda::ptx::mbarrier_init(&shared.stored, kParts * kWarps);
     cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
   }
   kParts == 1 ? __syncthreads() : cooperative_groups::cluster_group::sync();
   const int task = threadIdx.x / kWarpgroup, thread = threadIdx.x % kWarpgroup;
-  if (task < kMultiplying) {
-    take_registers<208>();
+  if (task < kMultiplying<kPixels>) {
+    take_registers<kPixels == kWarpgroupPixels ? 208 : 144>();
     multiply_pieces<Pixels>(shared, layer, tiles, part, threadIdx.x);
-  } else if (task == kMultiplying) {
+  } else if (task == kMultiplying<kPixels>) {
     give_up_registers<48>();
     copy_pieces(shared, Pixels(input, layer, tiles.map, thread), packed, layer, tiles, part,
                 thread);
@@ -67,7 +69,7 @@ __global__ void __launch_bounds__(kWarpgroupThreads, 1) warpgroup_kernel(
         store_sums<kAtOnce, false>(shared, output, bias, relu, layer, tiles, part, thread);
       }
     };
-    tiles.map.value % 4 == 0 ? store(Number<4>()) : store(Number<1>());
+    tiles.map.value % 4 == 0 ? store(Number<kMostAtOnce<kPixels>>()) : store(Number<1>());
   }
   // Nobody's shared memory goes while the other block reads it or arrives there.
   if constexpr (kParts > 1) cooperative_groups::cluster_group::sync();
@@ -77,33 +79,41 @@ __global__ void __launch_bounds__(kWarpgroupThreads, 1) warpgroup_kernel(
 
 int warpgroup(const LayerCall& call, const WarpgroupTile& tile, WarpgroupPixelsBy by,
               const WarpgroupTiles& tiles, int blocks) {
-  const auto of_tile = [&](auto filters, auto parts) {
+  const auto of_tile = [&](auto filters, auto pixels, auto parts) {
     using By = WarpgroupPixelsBy;
-    constexpr int kFilters = filters.value, kParts = parts.value;
+    constexpr int kFilters = filters.value, kPixels = pixels.value, kParts = parts.value;
     if constexpr (kParts == 1) {
-      if (by == By::taps) return warpgroup_kernel<kFilters, TapPixels, kParts>;
-      if (by == By::matrices) return warpgroup_kernel<kFilters, MatrixPixels, kParts>;
+      if (by == By::matrices) {
+        return warpgroup_kernel<kFilters, kPixels, MatrixPixels<kPixels>, kParts>;
+      }
+      if constexpr (kPixels == kWarpgroupPixels) {
+        if (by == By::taps) return warpgroup_kernel<kFilters, kPixels, TapPixels, kParts>;
+      }
     }
-    return by == By::quads    ? warpgroup_kernel<kFilters, RunPixels, kParts>
-           : by == By::one    ? warpgroup_kernel<kFilters, SinglePixels<By::one>, kParts>
-           : by == By::halves ? warpgroup_kernel<kFilters, SinglePixels<By::halves>, kParts>
-                              : nullptr;
+    return by == By::quads ? warpgroup_kernel<kFilters, kPixels, RunPixels<kPixels>, kParts>
+           : by == By::one
+               ? warpgroup_kernel<kFilters, kPixels, SinglePixels<By::one, kPixels>, kParts>
+           : by == By::halves
+               ? warpgroup_kernel<kFilters, kPixels, SinglePixels<By::halves, kPixels>, kParts>
+               : nullptr;
   };
+  constexpr Number<kWarpgroupPixels> kPixels;
   const auto kernel =
-      tile.parts == 2
-          ? dispatch<64, 80, 96, 128>(tile.filters,
-                                      [&](auto filters) { return of_tile(filters, Number<2>()); })
+      tile.pixels == kFewPixels ? of_tile(Number<32>(), Number<kFewPixels>(), Number<1>())
+      : tile.parts == 2
+          ? dispatch<64, 80, 96, 128>(
+                tile.filters, [&](auto filters) { return of_tile(filters, kPixels, Number<2>()); })
           : dispatch<32, 64, 80, 96, 128>(
-                tile.filters, [&](auto filters) { return of_tile(filters, Number<1>()); });
+                tile.filters, [&](auto filters) { return of_tile(filters, kPixels, Number<1>()); });
   if (kernel == nullptr) return cudaErrorInvalidConfiguration;
   const int bytes = tile.shared_bytes();
   const cudaError_t status =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return status;
   return launch_clusters(dim3(tile.parts), call.overlaps, kernel, dim3(blocks),
-                         dim3(kWarpgroupThreads), bytes, static_cast<cudaStream_t>(call.stream),
-                         call.input, call.packed, call.output, call.bias, call.relu, call.layer,
-                         tiles);
+                         dim3(warpgroup_threads(tile.pixels)), bytes,
+                         static_cast<cudaStream_t>(call.stream), call.input, call.packed,
+                         call.output, call.bias, call.relu, call.layer, tiles);
 }
 
 }  // namespace halo::convolve

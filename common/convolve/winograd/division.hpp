@@ -2,6 +2,7 @@
 // numbers: host and device both use them. plan.hpp says how they are chosen.
 #pragma once
 
+#include "common/convolve/warpgroup/tile.hpp"
 #include "common/harness/divisor.h"
 
 namespace halo::convolve {
@@ -77,7 +78,8 @@ constexpr int kApartBlockCount = sizeof kApartBlocks / sizeof kApartBlocks[0];
 constexpr int kBestBlock = -1, kMostOutputs = 0;
 
 // Of the products on tensor cores (winograd_split.cu): tiles of a block, of warpgroup.cu's.
-constexpr int kWinogradSplitTiles[] = {128, 96, 80, 64, 32};
+constexpr WarpgroupTile kWinogradSplitTiles[] = {{128}, {96}, {80},
+                                                 {64},  {32}, {32, 1, kFewPixels}};
 
 // With strides a filter meets every other cell only. So a map is taken for stride_h * stride_w smaller ones, its phases,
 // and a filter likewise, and all strides are 1: 5 x 5 taps with stride 2 are 3 x 3 of four times as many channels.

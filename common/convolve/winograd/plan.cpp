@@ -228,7 +228,7 @@ conv::ConvLayer winograd_matrices(const ApartDivision& division) {
                           .S = 1});
 }
 
-WinogradSplitPlan exact_winograd_split(const conv::ConvLayer& layer, int tiles,
+WinogradSplitPlan exact_winograd_split(const conv::ConvLayer& layer, const WarpgroupTile& tile,
                                        const gpus::GpuLimits& gpu, std::int64_t most_floats,
                                        int outputs) {
   WinogradSplitPlan plan;
@@ -244,7 +244,7 @@ WinogradSplitPlan exact_winograd_split(const conv::ConvLayer& layer, int tiles,
   if (!plan.refusal.empty()) return plan;
   ApartDivision& d = plan.division = apart.division;
   const std::int64_t frequencies = kApartShapes[d.shape].frequencies();
-  d.filter_pitch = static_cast<int>(rounded_up(layer.K(), kWarpgroupPixels));
+  d.filter_pitch = static_cast<int>(rounded_up(layer.K(), tile.pixels));
   plan.packed_floats = frequencies * d.channels * d.filter_pitch;
   if (plan.packed_floats > conv::kMaxLength) {
     plan.refusal = too_many_filters(plan.packed_floats);
@@ -253,7 +253,7 @@ WinogradSplitPlan exact_winograd_split(const conv::ConvLayer& layer, int tiles,
   const std::int64_t of_image = std::int64_t{d.tiles_down} * d.tiles_across;
   const std::int64_t channels = rounded_up(d.channels, kWarpgroupChannels);
   const auto temporaries = [&](std::int64_t images) {
-    return frequencies * (2 * rounded_up(images * of_image, tiles) * channels +
+    return frequencies * (2 * rounded_up(images * of_image, tile.filters) * channels +
                           images * of_image * d.filter_pitch);
   };
   const Slices slices = slices_of(layer.N(), most_floats, temporaries);
@@ -262,7 +262,7 @@ WinogradSplitPlan exact_winograd_split(const conv::ConvLayer& layer, int tiles,
   d.images = slices.images;
   d.tile_pitch = static_cast<int>(d.images * of_image);
   plan.workspace_floats = slices.floats;
-  plan.products = exact_matrices(winograd_matrices(d), {tiles}, gpu);
+  plan.products = exact_matrices(winograd_matrices(d), tile, gpu);
   plan.refusal = plan.products.refusal;
   return plan;
 }
@@ -271,8 +271,9 @@ WinogradSplitPlan plan_winograd_split(const conv::ConvLayer& layer, const gpus::
                                       std::int64_t most_floats) {
   WinogradSplitPlan best;
   best.refusal = "no blocks of tiles suit it";
-  for (const int tiles : kWinogradSplitTiles) {
-    WinogradSplitPlan plan = exact_winograd_split(layer, tiles, gpu, most_floats);
+  for (const WarpgroupTile& tile : kWinogradSplitTiles) {
+    if (tile.pixels < kWarpgroupPixels) continue;
+    WinogradSplitPlan plan = exact_winograd_split(layer, tile, gpu, most_floats);
     const bool takes = plan.refusal.empty();
     if (!best.refusal.empty() || (takes && time_of(plan.products) < time_of(best.products))) {
       best = std::move(plan);
@@ -281,9 +282,9 @@ WinogradSplitPlan plan_winograd_split(const conv::ConvLayer& layer, const gpus::
   return best;
 }
 
-std::string winograd_split_name(int outputs, int tiles) {
+std::string winograd_split_name(int outputs, const WarpgroupTile& tile) {
   const std::string side = std::to_string(outputs);
-  return "winograd_split_" + side + "x" + side + "_" + std::to_string(tiles);
+  return "winograd_split_" + side + "x" + side + "_" + sizes_of(tile);
 }
 
 std::string apart_name(int outputs, int block) {

@@ -65,15 +65,15 @@ struct WinogradSplitPlan {
 
 /// The same with products on tensor cores, in blocks of so many tiles, one of kWinogradSplitTiles. Refuses what
 /// plan_winograd_apart and warpgroup refuse, and groups.
-WinogradSplitPlan exact_winograd_split(const conv::ConvLayer& layer, int tiles,
+WinogradSplitPlan exact_winograd_split(const conv::ConvLayer& layer, const WarpgroupTile& tile,
                                        const gpus::GpuLimits& gpu,
                                        std::int64_t most_floats = kMostTemporaries,
                                        int outputs = kMostOutputs);
-/// With those whose products take the least time.
+/// With those, of whole 128 filters, whose products take the least time.
 WinogradSplitPlan plan_winograd_split(const conv::ConvLayer& layer, const gpus::GpuLimits& gpu,
                                       std::int64_t most_floats = kMostTemporaries);
-/// "winograd_split_4x4_64": outputs of a tile, tiles of a block.
-std::string winograd_split_name(int outputs, int tiles);
+/// "winograd_split_4x4_64": outputs of a tile, tiles of a block; of 64 filters "winograd_split_4x4_32x64".
+std::string winograd_split_name(int outputs, const WarpgroupTile& tile);
 /// The products, as a layer.
 conv::ConvLayer winograd_matrices(const ApartDivision& division);
 

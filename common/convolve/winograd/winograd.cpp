@@ -174,12 +174,13 @@ std::vector<Conv2dVariant> winograd_apart_of_each_shape() {
 
 namespace {
 
-// `plan_on` as exact_winograd_split; tiles of so many outputs are what it is tried round.
+// `plan_on` as exact_winograd_split; tiles of so many outputs, and blocks of so many filters, are what it is tried round.
 template <class Plan>
-Conv2dVariant split_variant(const std::string& name, Plan plan_on, int outputs) {
+Conv2dVariant split_variant(const std::string& name, Plan plan_on, int outputs,
+                            int filters = kWarpgroupPixels) {
   Conv2dVariant variant = of_three_kernels(
       name, "winograd_split.cu", "as winograd_apart, products on Hopper's tensor cores",
-      {.C = kWarpgroupChannels, .K = kWarpgroupPixels, .P = outputs, .Q = outputs});
+      {.C = kWarpgroupChannels, .K = filters, .P = outputs, .Q = outputs});
   variant.demand = demand_of(Arithmetic::transform_split);
   variant.prepare = planned(plan_on, [](const ConvLayer& layer, const WinogradSplitPlan& plan,
                                         Prepared<ConvLayer>& made) {
@@ -197,8 +198,8 @@ Conv2dVariant split_variant(const std::string& name, Plan plan_on, int outputs) 
     made.cost = [layer, plan] { return winograd_split_cost(layer, plan); };
     made.bias_cost = [layer, plan] { return winograd_split_bias_cost(layer, plan); };
     made.detail = [plan] {
-      return described(kWarpgroupPixels, plan.products.tile.filters, plan.division.images,
-                       plan.workspace_floats);
+      const WarpgroupTile& tile = plan.products.tile;
+      return described(tile.pixels, tile.filters, plan.division.images, plan.workspace_floats);
     };
   });
   return variant;
@@ -208,13 +209,13 @@ Conv2dVariant split_variant(const std::string& name, Plan plan_on, int outputs) 
 template <class Use>
 void for_each_split(Use use) {
   for (const int outputs : {4, 3, 2}) {
-    for (const int tiles : kWinogradSplitTiles) use(outputs, tiles);
+    for (const WarpgroupTile& tile : kWinogradSplitTiles) use(outputs, tile);
   }
 }
 
-auto split_plan(int outputs, int tiles) {
+auto split_plan(int outputs, const WarpgroupTile& tile) {
   return [=](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
-    return exact_winograd_split(layer, tiles, gpu, kMostTemporaries, outputs);
+    return exact_winograd_split(layer, tile, gpu, kMostTemporaries, outputs);
   };
 }
 
@@ -229,9 +230,9 @@ Conv2dVariant winograd_split(std::int64_t most_floats) {
 
 std::vector<Conv2dVariant> winograd_split_of_each_tile() {
   std::vector<Conv2dVariant> all;
-  for_each_split([&](int outputs, int tiles) {
-    all.push_back(
-        split_variant(winograd_split_name(outputs, tiles), split_plan(outputs, tiles), outputs));
+  for_each_split([&](int outputs, const WarpgroupTile& tile) {
+    all.push_back(split_variant(winograd_split_name(outputs, tile), split_plan(outputs, tile),
+                                outputs, tile.pixels));
   });
   return all;
 }
@@ -250,8 +251,8 @@ std::vector<Contender> winograd_contenders() {
       [&](int shape, int parts) { add(winograd_name(shape, parts), shape_plan(shape, parts)); });
   for_each_apart(
       [&](int outputs, int block) { add(apart_name(outputs, block), apart_plan(outputs, block)); });
-  for_each_split([&](int outputs, int tiles) {
-    add(winograd_split_name(outputs, tiles), split_plan(outputs, tiles), true);
+  for_each_split([&](int outputs, const WarpgroupTile& tile) {
+    add(winograd_split_name(outputs, tile), split_plan(outputs, tile), true);
   });
   return all;
 }

@@ -95,7 +95,9 @@ std::vector<Entry> choose_variants(const std::vector<AnyStage>& stages,
       const auto same_source = [&](const AnyVariant& other) {
         return other.source == variant.source;
       };
+      // Of files that are no stage's, other stages have variants, too.
       const bool is_shared =
+          !variant.source.starts_with("stages/") ||
           std::count_if(stage.variants.begin(), stage.variants.end(), same_source) > 1;
       entry.lines = std::make_shared<TriedLines>(variant.source, is_shared);
     }

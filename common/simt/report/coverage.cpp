@@ -65,7 +65,7 @@ class ModuleFacts {
     const bool ran =
         std::any_of(blocks_.begin(), blocks_.end(), [](const Block& b) { return b.ran; });
     launched |= ran;  // what is called by its address is known when it was
-    for (const Block& block : blocks_) add_lines(block, launched);
+    for (Block& block : blocks_) add_lines(block, launched);
     for (std::size_t b = 0; b < blocks_.size(); ++b) add_branch(function, b, launched);
     for (const auto& [location, closers] : closers_) close(location, closers, launched);
     blocks_of_all_.insert(blocks_of_all_.end(), blocks_.begin(), blocks_.end());
@@ -87,6 +87,7 @@ class ModuleFacts {
             is_behind |= !first->told->reached();
           } else if (is_alone || is_behind) {
             first->told->follows = true;
+            first->told->follows_launched |= block.launched;
           }
         }
       }
@@ -112,6 +113,7 @@ class ModuleFacts {
   struct Block {
     std::size_t begin = 0, end = 0;  // instructions
     bool ran = false;
+    bool launched = false;
     bool is_rolled = false;  // the turn of a loop that nvcc was told not to unroll
     std::vector<Visit> visits;
     CoverageFacts::Place place;  // where it begins
@@ -233,10 +235,10 @@ class ModuleFacts {
     return false;
   }
 
-  void add_lines(const Block& block, bool launched) {
+  void add_lines(Block& block, bool launched) {
+    block.launched = launched;
     for (const Visit& visit : block.visits) {
-      (visit.stays ? visit.told->sure : visit.told->rest).add(visit.ran);
-      visit.told->launched |= launched;
+      (visit.stays ? visit.told->sure : visit.told->rest).add({true, visit.ran, launched});
     }
   }
 
@@ -368,13 +370,11 @@ void CoverageFacts::add(const CoverageFacts& others) {
   for (const auto& [name, launches] : others.kernels_) kernels_[name] += launches;
   for (const auto& [place, other] : others.lines_) {
     Line& line = lines_[place];
-    for (Line::Part Line::*const part : {&Line::sure, &Line::rest}) {
-      (line.*part).is_there |= (other.*part).is_there;
-      (line.*part).is_reached |= (other.*part).is_reached;
-    }
+    line.sure.add(other.sure);
+    line.rest.add(other.rest);
     line.branched |= other.branched;
     line.follows |= other.follows;
-    line.launched |= other.launched;
+    line.follows_launched |= other.follows_launched;
   }
   for (const auto& [place, other] : others.branches_) {
     Branch& branch = branches_[place];
@@ -409,7 +409,7 @@ Coverage CoverageFacts::told() const {
     if (coverage.files.empty() || coverage.files.back().file != place.first) {
       coverage.files.push_back({place.first, {}, {}});
     }
-    coverage.files.back().lines.push_back({place.second, line.reached(), line.launched});
+    coverage.files.back().lines.push_back({place.second, line.reached(), line.launched()});
   }
   for (const auto& [place, branch] : branches_) {
     const auto& [file, line, column] = place;

@@ -41,15 +41,21 @@ class CoverageFacts {
     struct Part {
       bool is_there = false;
       bool is_reached = false;
-      void add(bool ran) {
-        is_there = true;
-        is_reached |= ran;
+      bool is_launched = false;  // a launch could get to one that has it
+      void add(const Part& other) {
+        is_there |= other.is_there;
+        is_reached |= other.is_reached;
+        is_launched |= other.is_launched;
       }
     };
     Part sure, rest;
     bool branched = false;  // it decides something, and did
     bool follows = false;   // the rest: what is sure of the code around it never ran
-    bool launched = false;
+    bool follows_launched = false;
+    // That it is told of what was launched.
+    bool launched() const {
+      return sure.is_launched || follows_launched || (rest.is_launched && reached());
+    }
     bool reached() const { return branched || (sure.is_there ? sure.is_reached : rest.is_reached); }
   };
   using LineOfAll = std::map<std::pair<std::string, int>, Line>::value_type;

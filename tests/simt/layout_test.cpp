@@ -63,20 +63,34 @@ TEST_CASE("who jumps to where one only ends does so in the loop too", "[layout]"
               "$X:\nmov.u32 %r9, 4;\n" + kStore + "$R:\nret;\n") == std::vector<int>{1, 4});
 }
 
-TEST_CASE("of two ways that end the loop's own waits, unless all take it at once", "[layout]") {
-  const auto ends = [&](const std::string& test) {
-    return order("mov.u32 %r9, 0;\n$L:\nadd.s32 %r9, %r9, 1;\n" + kTest + "@%p2 bra $X;\n" + test +
-                 "@%p3 bra $L;\nmov.u32 %r8, 3;\n" + kStore + "ret;\n$X:\nmov.u32 %r8, 4;\n" +
-                 kStore + "ret;\n");
+TEST_CASE("of two ways that end the longer one waits, and of two alike the one within the loop") {
+  const auto ends = [&](const std::string& own, const std::string& other) {
+    return order("@%p3 bra $E;\n$L:\nmov.u32 %r9, 1;\n" + kTest + "@%p2 bra $X;\n@%p1 bra $L;\n" +
+                 own + "mov.u32 %r9, 3;\n" + kStore + "ret;\n$X:\nmov.u32 %r9, 4;\n" + other +
+                 kStore + "$E:\nret;\n");
   };
-  CHECK(ends("setp.lt.s32 %p3, %r9, %r2;\n") == std::vector<int>{0, 4, 3});
-  CHECK(ends("setp.lt.s32 %p3, %r9, %r1;\n") == std::vector<int>{0, 3, 4});
+  CHECK(ends("", "") == std::vector<int>{3, 1, 4});
+  CHECK(ends("neg.s32 %r8, %r9;\n", "") == std::vector<int>{4, 1, 3});
+  CHECK(ends("neg.s32 %r8, %r9;\n", "not.b32 %r8, %r9;\n") == std::vector<int>{3, 1, 4});
+  // Nor is it longer by what the loop has done, too.
+  CHECK(ends("setp.lt.s32 %p4, %r2, 7;\n", "") == std::vector<int>{3, 1, 4});
+  // What those do, too, who never were in the loop.
+  const std::string skipped = "mov.u32 %r9, 2;\n$E:\n";
+  CHECK(order("@%p3 bra $E;\n$L:\nmov.u32 %r9, 1;\n" + kTest + "@%p2 bra $X;\n@%p1 bra $L;\n" +
+              skipped + kStore + "bra $R;\n$X:\n" + kStore + "$R:\nret;\n") ==
+        std::vector<int>{2, 1});
 }
 
-TEST_CASE("the loop's own end is also one beside a jump that nothing guards", "[layout]") {
-  CHECK(order("$L:\nmov.u32 %r9, 1;\n" + kTest + "@%p2 bra $X;\n@%p1 bra $E;\nbra.uni $L;\n" +
-              "$E:\nmov.u32 %r9, 3;\n" + kStore + "bra.uni $R;\n$X:\nmov.u32 %r9, 4;\n" + kStore +
-              "$R:\nret;\n") == std::vector<int>{4, 1, 3});
+TEST_CASE(
+    "beside a jump back that nothing guards the loop's own end waits if it is longer by two") {
+  const auto ends = [&](const std::string& own) {
+    return order("$L:\nmov.u32 %r9, 1;\n" + kTest + "@%p2 bra $X;\n@%p1 bra $E;\nbra.uni $L;\n" +
+                 "$E:\nmov.u32 %r9, 3;\n" + own + "bra.uni $R;\n$X:\nmov.u32 %r9, 4;\n" + kStore +
+                 "$R:\nret;\n");
+  };
+  CHECK(ends(kStore) == std::vector<int>{3, 1, 4});
+  CHECK(ends(kStore + kStore) == std::vector<int>{3, 1, 4});
+  CHECK(ends(kStore + kStore + kStore) == std::vector<int>{4, 1, 3});
 }
 
 TEST_CASE("a way out of two loops is one of the outer loop", "[layout]") {

@@ -21,7 +21,9 @@ const Step* branch(const Step* step, Warp& warp) {
   const std::uint32_t takers = warp.active & (step->guard_negated ? ~guard : guard);
   if (takers == 0) return step + 1;
   if (takers == warp.active) return warp.jump(step, step->target);
-  return warp.split(step->target, takers, step + 1);
+  // A jump there would come when its turn does, which may be behind all that the others do.
+  const Step* const next = step[1].run == &jump ? step[1].target : step + 1;
+  return warp.split(step->target, takers, next);
 }
 
 const Step* end(const Step*, Warp& warp) { return warp.end(); }

@@ -428,6 +428,72 @@ class ControlFlow {
     return all;
   }
 
+  // Of ways out that all end, the one on which lanes wait for each other: the loop's own, but of two the longer one; of two
+  // alike that of the jump within the loop, and one step more counts as alike where the jump back is one that nothing guards.
+  // (So ptxas 13 does.)
+  int end_that_waits(const Loop& loop, const std::set<int>& exits) const {
+    int own = end();
+    int more = 0;
+    for (const int from : loop.jump_back) {
+      for (const int to : at(jump_before(from)).next) {
+        if (!exits.contains(to)) continue;
+        own = to;
+        more = jump_before(from) == from ? 0 : 1;
+      }
+    }
+    if (own == end() || exits.size() > 2) return own;
+    const int other = *exits.begin() == own ? *exits.rbegin() : *exits.begin();
+    return steps_of(own, loop) > steps_of(other, loop) + more ? own : other;
+  }
+  // Instructions of a way out, from where others come to it, too, if they do.
+  int steps_of(int exit, const Loop& loop) const {
+    const std::set<int> way = reached_from({exit}, loop);
+    std::vector<int> shared;
+    for (const int block : way) {
+      if (std::any_of(at(block).before.begin(), at(block).before.end(),
+                      [&](int before) { return !way.contains(before) && !loop.has(before); })) {
+        shared.push_back(block);
+      }
+    }
+    int steps = 0;
+    for (const int block : shared.empty() ? way : reached_from(shared, loop)) {
+      for (std::int32_t i = at(block).begin; i < at(block).end; ++i) {
+        const Instruction& one = function_.body[static_cast<std::size_t>(i)];
+        steps += one.opcode != "bra" && !ends_thread(one) && !repeats(one, loop);
+      }
+    }
+    return steps;
+  }
+  // Arithmetic that the loop has done: nvcc does it again for who needs it behind the loop, and ptxas does not.
+  bool repeats(const Instruction& one, const Loop& loop) const {
+    const auto is_it = [&](const Instruction& other) {
+      return other.opcode == one.opcode && other.modifiers == one.modifiers &&
+             std::equal(other.operands.begin() + 1, other.operands.end(), one.operands.begin() + 1,
+                        one.operands.end(), [](const Operand& a, const Operand& b) {
+                          return a.kind == b.kind && a.index == b.index && a.bits == b.bits &&
+                                 a.negated == b.negated && a.parts.empty() && b.parts.empty();
+                        });
+    };
+    if (!is_arithmetic(one) || one.opcode == "mov" || one.guard >= 0) return false;
+    for (int block = 0; block < end(); ++block) {
+      if (loop.has(block) && std::any_of(function_.body.begin() + at(block).begin,
+                                         function_.body.begin() + at(block).end, is_it)) {
+        return true;
+      }
+    }
+    return false;
+  }
+  std::set<int> reached_from(std::vector<int> open, const Loop& left) const {
+    std::set<int> reached;
+    while (!open.empty()) {
+      const int block = open.back();
+      open.pop_back();
+      if (block == end() || only_ends(block) || !reached.insert(block).second) continue;
+      for (const int to : following(block, around(left), &left)) open.push_back(to);
+    }
+    return reached;
+  }
+
   // What lanes do between the loop and where all of them have left it: whether each block is part of that.
   std::vector<bool> ways_out(const Loop& loop) {
     const Loop* const outer = around(loop);
@@ -441,14 +507,7 @@ class ControlFlow {
     if (exits.size() < 2 || (outer != nullptr && exits.contains(outer->head))) return {};
     int meeting = meetings_behind(loop, outer).common(exits, end());
     if (meeting == end() || only_ends(meeting)) {
-      // Who leaves by the loop's own end waits for the others who do, unless all do so at once.
-      meeting = end();
-      for (const int from : loop.jump_back) {
-        const int block = jump_before(from);
-        for (const int to : at(block).next) {
-          if (exits.contains(to) && !is_for_all(last(at(block)).guard)) meeting = to;
-        }
-      }
+      meeting = end_that_waits(loop, exits);
       if (meeting == end()) return {};
     }
     if (meeting < loop.last) return {};

@@ -993,7 +993,9 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
   if (const std::string why =
           too_little(seen.cost, least.stored, least.loaded, state.contract.on_the_host);
       !why.empty()) {
-    return {Outcome::bad, "its counts are forged, or not of these outputs: " + why};
+    return {Outcome::bad,
+            "its counts are forged, or not of these outputs: " + why +
+                (state.contract.on_the_host ? " (what memcpy and casts move is not counted)" : "")};
   }
   Verdict verdict{Outcome::good, ""};
   std::vector<Limit> all = limits;

@@ -22,6 +22,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -44,7 +45,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kName = "00_first_program";
-// A program without an error makes about ten calls. Those beyond are not looked at.
+// A program without an error makes about ten calls.
 constexpr int kMostCalls = 60;
 constexpr int kPatience = 20;  // seconds, as Patience counts them
 // A program that has to be ended so often takes too long with everything.
@@ -68,11 +69,15 @@ std::string shell_word(const std::string& word) {
   return text + "'";
 }
 
-std::string number_text(double value) {
+std::string number_text(double value, int digits = 9) {
   char text[40];
-  std::snprintf(text, sizeof text, "%.9g", value);
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
   return text;
 }
+
+// As streams and %g write a number.
+constexpr int kFewDigits = 6;
+const std::string kTooFewDigits = ": it is written with 6 digits, and a float has up to 9";
 
 // How one run of the program ended.
 struct Ended {
@@ -414,10 +419,13 @@ Judged is_right(const Problem& problem, const Ended& ended) {
     const double bound = conv::error_bound(2, std::fabs(a * x_at(i)) + std::fabs(y_at(i)));
     char* end = nullptr;
     const double found = std::strtod(lines[line].c_str(), &end);
-    if (end == lines[line].c_str() || *end != '\0' || !(std::fabs(found - expected) <= bound)) {
+    const bool is_number = end != lines[line].c_str() && end[std::strspn(end, " \t\r")] == '\0';
+    if (!is_number || !(std::fabs(found - expected) <= bound)) {
       return wrong("y[" + std::to_string(i) + "] is " + lines[line].substr(0, 40) + ", should be " +
                    number_text(expected) +
-                   (found == x_at(i)   ? "; it is what x is: is it y that is written?"
+                   (is_number && number_text(expected, kFewDigits) == number_text(found)
+                        ? kTooFewDigits
+                    : found == x_at(i) ? "; it is what x is: is it y that is written?"
                     : found != y_at(i) ? ""
                     : i == 0 ? "; it is what y was before: does the kernel write y, and is the "
                                "result copied back?"
@@ -487,9 +495,16 @@ std::string too_little(const json::Value& report, double n) {
 }
 
 Judged made_elsewhere(const Ended& ended) {
-  return {false, ended.call +
-                     ": its outputs are not a * x + y of what its kernels read (x and y were "
-                     "changed right before): what computed them?"};
+  const std::vector<std::string> lines = lines_of(*ended.output);
+  const bool have_few_digits = std::ranges::all_of(lines, [](const std::string& line) {
+    const double number = std::strtod(line.c_str(), nullptr);
+    return number_text(number, kFewDigits) == number_text(number);
+  });
+  return {false,
+          ended.call +
+              ": its outputs are not a * x + y of what its kernels read (x and y were "
+              "changed right before): what computed them?" +
+              (have_few_digits ? " Or are they written with 6 digits? A float has up to 9" : "")};
 }
 
 // An error that is told as it should be: a status, one line, and no output.
@@ -539,6 +554,11 @@ const ProgramLimit kLimits[] = {
      [](const json::Value& report, double n) {
        const double requests = requests_of(report);
        return requests > 0 ? n * most_requests_of(report) / (32 * requests) : 0;
+     }},
+    // One after the other they would be no more at a time than the threads of one.
+    {"launches per 10,000 outputs", 4, 0.1,
+     [](const json::Value& report, double n) {
+       return static_cast<double>(report.at("launches").elements().size()) / (n / 10'000);
      }},
 };
 
@@ -682,8 +702,14 @@ class ProgramExaminer final : public Examiner {
       for (int k = first; k < first + kAtOnce; ++k) {
         calls.push_back(call_of({256, "2"}, kUnwatched + "SIMT_FAIL=call:" + std::to_string(k)));
       }
-      for (const Ended& ended : programs_.run(calls)) {
-        if (ended.failed.empty()) return {Outcome::good, ""};  // it makes no more calls
+      for (int k = first; const Ended& ended : programs_.run(calls)) {
+        if (k++ == 1 && ended.failed.empty()) {
+          return {Outcome::bad, ended.call + ": it makes no call of the runtime that can fail"};
+        }
+        if (ended.failed.empty()) {  // it makes no more calls
+          const Judged judged = is_right(kGroups[0].second[0], ended);
+          return {judged.good ? Outcome::good : Outcome::bad, judged.message};
+        }
         const Judged judged = is_refused(ended, {});
         if (judged.good) continue;
         return {Outcome::bad, "when " + (ended.failed == "launch" ? "the launch" : ended.failed) +
@@ -691,7 +717,8 @@ class ProgramExaminer final : public Examiner {
                                   judged.message};
       }
     }
-    return {Outcome::good, ""};
+    return {Outcome::bad, "for 256 outputs it makes more than " + std::to_string(kMostCalls) +
+                              " calls of the runtime, and a dozen is enough: copy whole arrays"};
   }
 
   Verdict is_clean() {
@@ -716,7 +743,7 @@ class ProgramExaminer final : public Examiner {
     return {Outcome::good, ""};
   }
 
-  Verdict within(const ProgramLimit& limit) {
+  Verdict within(std::span<const ProgramLimit> limits) {
     if (!programs_.is_simulated()) return {Outcome::not_run, "on a GPU nothing is counted"};
     if (!all_right()) return {Outcome::not_run, "judged once it is right"};
     const std::optional<json::Value>& report = tried(kMeasured).report;
@@ -724,19 +751,22 @@ class ProgramExaminer final : public Examiner {
     if (const std::string why = too_little(*report, kMeasured.n); !why.empty()) {
       return {Outcome::bad, why};
     }
-    BudgetLine line;
-    line.what = limit.what;
-    line.counted = limit.of(*report, kMeasured.n);
-    line.allowed = limit.allowed;
-    line.predicted = limit.usual;
-    line.met = line.counted <= line.allowed * (1 + 1e-9);
-    Verdict verdict{line.met ? Outcome::good : Outcome::bad, ""};
-    if (!line.met) {
-      verdict.message = line.what + ": " + rounded(line.counted, 4) + ", at most " +
-                        rounded(line.allowed, 4) + " with n = " + with_commas(kMeasured.n);
-      if (limit.of == global_bytes) verdict.message += broken_warps(*report);
+    Verdict verdict{Outcome::good, ""};
+    for (const ProgramLimit& limit : limits) {
+      BudgetLine line;
+      line.what = limit.what;
+      line.counted = limit.of(*report, kMeasured.n);
+      line.allowed = limit.allowed;
+      line.predicted = limit.usual;
+      line.met = line.counted <= line.allowed * (1 + 1e-9);
+      verdict.budget.push_back(line);
+      if (line.met || verdict.outcome == Outcome::bad) continue;
+      verdict = {Outcome::bad,
+                 line.what + ": " + rounded(line.counted, 4) + ", at most " +
+                     rounded(line.allowed, 4) + " with n = " + with_commas(kMeasured.n) +
+                     (limit.of == global_bytes ? broken_warps(*report) : ""),
+                 verdict.budget};
     }
-    verdict.budget.push_back(line);
     return verdict;
   }
 
@@ -872,9 +902,12 @@ std::vector<Case<ProgramExaminer>> cases() {
   all.push_back(
       {"no hazard, and all memory is freed", Category::safety, 8, &ProgramExaminer::is_clean});
   all.push_back({"neighbouring threads work on neighbouring cells", Category::budget, 22,
-                 [](ProgramExaminer& program) { return program.within(kLimits[0]); }});
-  all.push_back({"there are threads enough", Category::budget, 8,
-                 [](ProgramExaminer& program) { return program.within(kLimits[1]); }});
+                 [](ProgramExaminer& program) {
+                   return program.within({kLimits, 1});
+                 }});
+  all.push_back({"there are threads enough", Category::budget, 8, [](ProgramExaminer& program) {
+                   return program.within(std::span(kLimits).subspan(1));
+                 }});
   return all;
 }
 

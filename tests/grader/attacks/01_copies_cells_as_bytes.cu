@@ -1,4 +1,4 @@
-// Attack: copies the cells that are counted as bytes. Told: its counts are forged. Points: 65
+// Attack: copies the cells that are counted as bytes. Told: what memcpy and casts move is not counted. Points: 65
 #include <cstring>
 #include <vector>
 

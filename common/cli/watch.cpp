@@ -94,6 +94,7 @@ FileState state_of(const fs::path& file) {
 struct Saved {
   FileState source;
   FileState predictions;
+  FileState start;  // by mistake
   bool operator==(const Saved&) const = default;
 };
 
@@ -224,7 +225,8 @@ class Watch {
   // ---- The files ----
 
   Saved saved() const {
-    return {state_of(exercise_->source()), state_of(exercise_->predictions())};
+    return {state_of(exercise_->source()), state_of(exercise_->predictions()),
+            state_of(exercise_->start)};
   }
 
   // Whether there is something new, and whoever saved it has done.
@@ -258,6 +260,7 @@ class Watch {
 
   // True: nothing is left to watch.
   bool judge() {
+    make_files(*exercise_);
     const Saved started = saved();
     judged_ = started;
     bool quit = false;

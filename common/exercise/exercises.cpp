@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <string_view>
 #include <system_error>
 
@@ -107,9 +108,17 @@ std::string Exercise::begin() const {
     data::write_file(file.string(), text_of_file(from));
     made += made.empty() ? path_of(file) : ", " + file.filename().string();
   };
-  make(start, source());
+  const fs::path own = source();
+  make(start, own);
   make(folder / "start_predictions.txt", predictions());
   make(folder / "start_answers.md", answers());
+  std::error_code absent;
+  const auto later = fs::last_write_time(start, absent) - fs::last_write_time(own, absent);
+  // Git writes both at the same time, in any order.
+  if (made.empty() && !absent && later > std::chrono::seconds(10)) {
+    return path_of(start) + " was saved after " + own.filename().string() +
+           ", and only that one is judged: edit " + path_of(own) + "\n";
+  }
   if (made.empty()) return "";
   const bool has_task = fs::exists(folder / "README.md");
   return "made for you to edit: " + made + (has_task ? "; the task: README.md beside it" : "") +

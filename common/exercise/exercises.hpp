@@ -30,7 +30,7 @@ struct Exercise {
   /// The text of `start`. Throws WrongUse if this copy of the course has none.
   std::string start_text() const;
   /// Makes those of the student's files that are not there: the source, predictions and answers. Returns a line that names
-  /// them, empty if all were there. Throws data::NotWritten.
+  /// them, or that says that `start` is the one that was edited; else nothing. Throws data::NotWritten.
   std::string begin() const;
   /// Throws CannotRun if this copy of the course has none.
   std::filesystem::path solution() const;

@@ -69,6 +69,10 @@ TEST_CASE("the script helps before anything is built") {
     CHECK_THAT(ended.out, contains("./halo try [NN]") && contains("./halo watch [NN]") &&
                               contains("./halo progress"));
     CHECK(ended.err.empty());
+    const bool is_of_command = args[0] != "help" && args[0][0] != '-';
+    CHECK((last_line(ended.out) == "./halo " + args[0] +
+                                       " is not built yet: its first use builds it, and --help "
+                                       "shows its options then.") == is_of_command);
   }
 }
 

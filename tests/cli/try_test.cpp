@@ -1,6 +1,7 @@
 // `halo try`: from a student's file to a verdict, and one clear line for whatever comes between.
 #include <signal.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "common/json/json.hpp"
@@ -426,6 +427,14 @@ TEST_CASE_METHOD(TryFixture,
   CHECK(read_file(source) == read_file(course.file(kTile, "start.cu")));
   CHECK(read_file(predictions) == read_file(course.file(kTile, "start_predictions.txt")));
   CHECK(read_file(course.file(kTile, "answers.md")) == "mine");
+  // Where it is the other one that is edited.
+  fs::last_write_time(source, fs::last_write_time(source) - std::chrono::minutes(1));
+  write_text(course.file(kTile, "start.cu"), "RIGHT");
+  const Ended other = course.halo({"try", "04"});
+  CHECK(other.status == 1);
+  CHECK(other.err ==
+        "exercises/04_tile_and_halo/start.cu was saved after tile_and_halo.cu, and only that one "
+        "is judged: edit exercises/04_tile_and_halo/tile_and_halo.cu\n");
   write_text(source, "RIGHT");
   const Ended second = course.halo({"try", "04"});
   CHECK(second.status == 0);

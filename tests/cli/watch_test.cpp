@@ -116,6 +116,9 @@ TEST_CASE_METHOD(WatchFixture, "watch: an exercise's files are made when it begi
   REQUIRE(watching.says("FAIL  short signals"));
   CHECK(read_file(source) == read_file(course.file(kTile, "start.cu")));
   CHECK_FALSE(fs::exists(second));
+  fs::last_write_time(source, fs::last_write_time(source) - std::chrono::minutes(1));
+  write_text(course.file(kTile, "start.cu"), "RIGHT");
+  REQUIRE(watching.says("only that one is judged: edit exercises/04_tile_and_halo"));
   write_text(source, "RIGHT");
   REQUIRE(
       watching.says("made for you to edit: exercises/05_shuffles/shuffles.cu; the "

@@ -86,6 +86,12 @@ class Installed(unittest.TestCase):
             self.call("sh", "-c", f'eval "{compiler} {EXAMPLES / source} -o example -I{options.cuda}/include '
                                   f'$(pkg-config --cflags --libs halo-convolve) -L{options.cuda}/lib64 -lcudart"')
             self.assertRegex(self.call("./example"), says)
+            # NVIDIA's runtime, and no GPU that it sees.
+            alone = subprocess.run(["./example"], cwd=self.work, text=True, capture_output=True,
+                                   env={**self.environment, "CUDA_VISIBLE_DEVICES": "",
+                                        "LD_LIBRARY_PATH": f"{options.cuda}/lib64:{self.prefix / 'lib'}"})
+            self.assertEqual((alone.returncode, alone.stdout), (1, ""))
+            self.assertRegex(alone.stderr, r"\A.*: it needs an NVIDIA GPU and its driver \(nvidia-smi\)\n\Z")
 
     @needs("cmake")
     def test_cmake(self):

@@ -36,8 +36,12 @@ int guarded(const char* function, const std::function<void()>& work) {
 
 void require(int cuda_error, const char* what) {
   if (cuda_error == cudaSuccess) return;
-  throw std::runtime_error(std::string(what) +
-                           " failed: " + cudaGetErrorString(static_cast<cudaError_t>(cuda_error)));
+  // What is said where there is no driver at all is that it is too old.
+  const bool lacks_gpu =
+      cuda_error == cudaErrorNoDevice || cuda_error == cudaErrorInsufficientDriver;
+  throw std::runtime_error(
+      std::string(what) + " failed: " + cudaGetErrorString(static_cast<cudaError_t>(cuda_error)) +
+      (lacks_gpu ? ": it needs an NVIDIA GPU and its driver (nvidia-smi)" : ""));
 }
 
 void require_array(const char* name, const void* array, std::uintptr_t multiple) {

@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 
 #include "common/build/builder.hpp"
 #include "common/cli/commands.hpp"
 #include "common/cli/last_runs.hpp"
 #include "common/cli/passed_on.hpp"
 #include "common/cli/program_runs.hpp"
+#include "common/data/file.hpp"
 #include "common/process/process.hpp"
 #include "common/report/overview.hpp"
 #include "common/report/terminal.hpp"
@@ -127,6 +129,11 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
   TableOptions table = table_options(options.color, stdout);
   table.source = build.source().string();
   const Choice choice = choose_programs(build, options);
+  const std::string* const input = value_of(options.passed_on, "--input");
+  // A program that is there says it itself; another takes minutes to build.
+  const bool builds = std::ranges::any_of(
+      choice.programs, [](const Program& one) { return !std::filesystem::exists(one.path); });
+  if (input != nullptr && builds) data::InputFile{*input};
   if (options.plan) return print_plan(build, choice.programs.front(), options.passed_on);
   Request request{"halo run", options.passed_on, {}, options.json};
   request.carries_on = true;
@@ -148,7 +155,6 @@ int run_stages(const BuildFolder& build, const RunOptions& options) {
   const bool tells = choice.programs.size() == 1 && choice.programs.front().family == "network";
   TablesAsTheyCome tables(table);
   // Of somebody's own file the answer comes first, and is all.
-  const std::string* const input = value_of(options.passed_on, "--input");
   const bool leads = input != nullptr && choice.programs.size() == 1 && !options.all;
   const auto start = std::chrono::steady_clock::now();
   bool began = false;

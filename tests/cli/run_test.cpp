@@ -287,6 +287,11 @@ TEST_CASE("a program that is listed but not built is named") {
   const Ended ended = build.halo({"run", "--all"});
   require_one_line(ended, 2);
   CHECK_THAT(ended.err, contains("01_first-sim") && contains("./halo run"));
+  // Nor is it built to say that it cannot read a file.
+  build.add_family("01_first", "conv1d");
+  const Ended absent = build.halo({"run", "1", "--input", "absent.wav"});
+  require_one_line(absent, 2);
+  CHECK_THAT(absent.err, contains("cannot read 'absent.wav': there is no such file"));
 }
 
 TEST_CASE("a command builds what it needs and nothing else") {

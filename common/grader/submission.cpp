@@ -565,9 +565,10 @@ class Chooser {
 
 // What to hand in, in place of what is there.
 std::string asked_for(const std::vector<Wanted>& wanted) {
-  return wanted.size() == 1 ? "hand in " + wanted.front().file
-                            : "hand in the .cu files under the names that they had, such as " +
-                                  wanted.front().file;
+  return wanted.size() == 1
+             ? "hand in " + wanted.front().file
+             : "hand in the .cu files under the names that ./halo try gave them, such as " +
+                   wanted.front().file;
 }
 
 // As what exercise's file one is taken that was handed in by itself.

@@ -222,7 +222,7 @@ TEST_CASE(
   const Folder folder;
   const std::string none = "there is no file of an exercise in it, ";
   const std::string names =
-      ": hand in the .cu files under the names that they had, such as first_program.cu";
+      ": hand in the .cu files under the names that ./halo try gave them, such as first_program.cu";
   CHECK(Taken(folder.path()).refusal == none + "nor any other" + names);
   put(folder, "notes.txt", "4");
   CHECK(Taken(folder.path()).refusal == none + "but 'notes.txt'" + names);

@@ -43,9 +43,17 @@ bool is_noise(const std::string& line) {
 // Where the path ends that the line begins with: "../stages/a.cu:40:3: ", of nvcc "../stages/a.cu(40): ". 0:
 // with none.
 std::size_t path_end(const std::string& line) {
-  const std::size_t end = line.find_first_of(":( ");
-  if (end == std::string::npos || end == 0 || line[end] == ' ' || end + 1 >= line.size()) return 0;
-  return std::isdigit(static_cast<unsigned char>(line[end + 1])) != 0 ? end : 0;
+  // The folder of the course may be "my halo (1)".
+  const char* const stops = line.starts_with('/') ? ":(" : ":( ";
+  for (std::size_t end = line.find_first_of(stops); end != std::string::npos && end > 0;
+       end = line.find_first_of(stops, end + 1)) {
+    const std::size_t after = line.find_first_not_of("0123456789", end + 1);
+    const bool has_number = end + 1 < line.size() && after != end + 1;
+    if (line[end] == ':') return has_number ? end : 0;
+    if (line[end] == ' ') return 0;
+    if (has_number && after != std::string::npos && line.compare(after, 2, "):") == 0) return end;
+  }
+  return 0;
 }
 
 // Whether the line begins with a place in a file: "a.cu:40:", "a.cu:40,", "a.cu(40)".

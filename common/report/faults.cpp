@@ -93,7 +93,7 @@ std::pair<std::string, std::string> parts_of(const std::string& message) {
   const std::size_t at = seen.rfind(" at ");
   const std::size_t colon = seen.rfind(':');
   if (at != std::string::npos && colon != std::string::npos && colon > at &&
-      seen.find(' ', at + 4) == std::string::npos &&
+      (seen[at + 4] == '/' || seen.find(' ', at + 4) == std::string::npos) &&
       seen.find_first_not_of("0123456789", colon + 1) == std::string::npos) {
     seen.erase(at);
   }

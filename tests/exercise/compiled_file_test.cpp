@@ -1,6 +1,8 @@
 // How a file of an exercise is made a program.
 #include "common/exercise/compiled_file.hpp"
 
+#include <filesystem>
+
 #include "common/build/compiler_output.hpp"
 #include "tests/catch.hpp"
 
@@ -46,4 +48,15 @@ TEST_CASE("what gold says is told as what ld says") {
   CHECK_THAT(told("libexercise-worker.a(worker.o):worker.cpp:function start(): error: relocation "
                   "overflow: reference to local symbol 3 in libexercise-worker.a(worker.o)"),
              test::contains("more than 2 GB"));
+}
+
+TEST_CASE("a file is named as it is seen from here, whatever its folder is called") {
+  const std::string here = std::filesystem::current_path().string();
+  for (const std::string folder : {"", "my course/", "halo (1)/"}) {
+    for (const std::string place : {"x.cu(40): error: a", "x.cu:40:3: error: a"}) {
+      CAPTURE(folder, place);
+      CHECK_THAT(read_compiler_output(here + "/" + folder + place + "\n", "/").errors,
+                 test::contains(folder + place) && !test::contains(here));
+    }
+  }
 }

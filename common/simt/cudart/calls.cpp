@@ -30,7 +30,8 @@ thread_local constinit cudaError_t last = cudaSuccess;
 thread_local constinit const char* in_progress = nullptr;
 // What is said of the call in progress, and what was said of the last that failed.
 thread_local std::string detail_now, detail_kept;
-thread_local constinit bool is_used = false, is_in_driver = false;
+thread_local constinit unsigned uses = 0;
+thread_local constinit bool is_in_driver = false;
 cudaError_t sticky = cudaSuccess;  // under turn()
 bool is_told = false;              // a call has answered it
 
@@ -123,8 +124,8 @@ cudaError_t record(cudaError_t error) {
 
 cudaError_t exchange_last_error(cudaError_t error) { return std::exchange(last, error); }
 
-bool uses_runtime() { return is_used; }
-void note_use_of_runtime() { is_used |= !is_in_driver; }
+unsigned uses_of_runtime() { return uses; }
+void note_use_of_runtime() { uses += is_in_driver ? 0 : 1; }
 OfDriver::OfDriver() : before_(std::exchange(is_in_driver, true)) {}
 OfDriver::~OfDriver() { is_in_driver = before_; }
 

@@ -49,8 +49,8 @@ cudaError_t record(cudaError_t error);
 /// What it was; one that has spoilt the device stays.
 cudaError_t exchange_last_error(cudaError_t error);
 
-/// Whether this host thread has asked the runtime for something that needs the device, other than in a call of the driver.
-bool uses_runtime();
+/// How often this host thread has asked the runtime for something that needs the device, other than in a call of the driver.
+unsigned uses_of_runtime();
 void note_use_of_runtime();
 /// While a function of the driver does its work by those of the runtime.
 class OfDriver {

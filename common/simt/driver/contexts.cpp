@@ -35,9 +35,20 @@ Contexts& contexts() {
 }
 
 thread_local std::vector<CUcontext> stack;
+// Below all of it is the primary context, which a call of the runtime's makes current: how many there had been when it was
+// taken away.
+thread_local constinit unsigned without_primary = 0;
 
 bool is_context(CUcontext context) {
   return context == &contexts().primary || contexts().made.contains(context);
+}
+
+void take_last() {
+  if (stack.empty()) {
+    without_primary = cudart::uses_of_runtime();
+  } else {
+    stack.pop_back();
+  }
 }
 
 CUresult push(CUcontext context) {
@@ -84,13 +95,13 @@ CUresult on_device(const char* name, CUdevice device, Body body) {
 
 }  // namespace
 
-bool is_initialised() { return contexts().is_initialised || cudart::uses_runtime(); }
+bool is_initialised() { return contexts().is_initialised || cudart::uses_of_runtime() != 0; }
 
 CUcontext current_context() {
   if (!stack.empty()) {
     return stack.back() == nullptr || is_context(stack.back()) ? stack.back() : nullptr;
   }
-  return cudart::uses_runtime() ? &contexts().primary : nullptr;
+  return cudart::uses_of_runtime() != without_primary ? &contexts().primary : nullptr;
 }
 
 CUcontext primary_context() { return &contexts().primary; }
@@ -240,7 +251,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   return on_device("cuDevicePrimaryCtxRelease", device, [&] {
     if (contexts().retained == 0) return CUDA_ERROR_INVALID_CONTEXT;
-    if (--contexts().retained == 0 && !cudart::uses_runtime()) empty(contexts().primary);
+    if (--contexts().retained == 0 && cudart::uses_of_runtime() == 0) empty(contexts().primary);
     return CUDA_SUCCESS;
   });
 }
@@ -263,7 +274,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags, int* i
   return on_device("cuDevicePrimaryCtxGetState", device, [&] {
     if (flags == nullptr || is_active == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *flags = contexts().primary.flags;
-    *is_active = contexts().retained > 0 || cudart::uses_runtime() ? 1 : 0;
+    *is_active = contexts().retained > 0 || cudart::uses_of_runtime() != 0 ? 1 : 0;
     return CUDA_SUCCESS;
   });
 }
@@ -300,9 +311,9 @@ CUresult cuCtxPushCurrent(CUcontext context) {
 
 CUresult cuCtxPopCurrent(CUcontext* context) {
   return answer("cuCtxPopCurrent", [&] {
-    if (stack.empty()) return CUDA_ERROR_INVALID_CONTEXT;
-    if (context != nullptr) *context = stack.back();
-    stack.pop_back();
+    if (stack.empty() && current_context() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context != nullptr) *context = stack.empty() ? primary_context() : stack.back();
+    take_last();
     return CUDA_SUCCESS;
   });
 }
@@ -310,7 +321,7 @@ CUresult cuCtxPopCurrent(CUcontext* context) {
 CUresult cuCtxSetCurrent(CUcontext context) {
   return answer("cuCtxSetCurrent", [&] {
     if (context != nullptr && !is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
-    if (!stack.empty()) stack.pop_back();
+    take_last();
     if (context != nullptr) stack.push_back(context);
     return CUDA_SUCCESS;
   });

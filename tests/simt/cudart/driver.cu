@@ -55,7 +55,16 @@ void contexts() {
   RESULT(cuMemGetAddressRange(nullptr, &bytes, data), CUDA_ERROR_NOT_FOUND);
   RIGHT(cuCtxDestroy(first));
   RESULT(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT);
+  // The runtime makes the primary context current, whenever there is none.
+  for (int round = 0; round < 2; ++round) {
+    cudaFree(nullptr);
+    RIGHT(cuMemAlloc(&data, 4));
+    RIGHT(round == 0 ? cuCtxSetCurrent(nullptr) : cuCtxPopCurrent(&popped));
+    RESULT(cuMemAlloc(&data, 4), CUDA_ERROR_INVALID_CONTEXT);
+  }
+  RESULT(cuCtxPopCurrent(&popped), CUDA_ERROR_INVALID_CONTEXT);
   RIGHT(cuDevicePrimaryCtxRetain(&current, 0));
+  EXPECT(popped == current);
   RIGHT(cuCtxSetCurrent(current));
 }
 

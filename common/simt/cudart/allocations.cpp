@@ -150,16 +150,17 @@ std::uint64_t allocate(std::size_t bytes, MemoryKind kind, const std::string& na
   Block block{.bytes = bytes, .kind = kind, .given_name = name};
   if (block.is_of_device()) expect_room(bytes);
   const bool is_of_kernel = kind == MemoryKind::heap || kind == MemoryKind::launch;
-  const bool is_open = kind != MemoryKind::device && kind != MemoryKind::variable && !is_of_kernel;
   if (kind == MemoryKind::managed || kind == MemoryKind::managed_variable ||
       kind == MemoryKind::pinned) {
     timeline::begin();
   }
   block.begin = is_of_kernel ? arena().allocate_for_kernel(bytes, name)
-                             : arena().allocate(bytes, name, is_open);
+                             : arena().allocate(bytes, name, block.is_open_to_host());
   const std::uint64_t begin = block.begin;
   // What host code may touch it may have written.
-  if (kind != MemoryKind::device && kind != MemoryKind::heap) mark_written(begin, bytes);
+  if (block.is_open_to_host() || kind == MemoryKind::variable || kind == MemoryKind::launch) {
+    mark_written(begin, bytes);
+  }
   add(std::move(block));
   return begin;
 }
@@ -311,6 +312,7 @@ void take_graph_memory(const void* pointer, bool is_taken) {
   GraphMemory& its = graph_memory();
   its.taken += is_taken ? block->bytes : 0 - block->bytes;
   its.most_taken = std::max(its.most_taken, its.taken);
+  if (is_taken) memory_checker().initialised().forget(block->begin, block->bytes);
 }
 int allocations_made() { return all().serial; }
 

@@ -13,6 +13,11 @@ struct Kind {
   const char* description;
 };
 
+constexpr const char* kBulkStore =
+    "A copy in bulk to global memory is over when the thread that asked for it has called "
+    "cp_async_bulk_wait_group(), without _read: let others come behind that, and a barrier or "
+    "flag.";
+
 // In the order of Hazard.
 constexpr Kind kKinds[] = {
     {Hazard::race, "race", false,
@@ -147,9 +152,7 @@ const char* advice(Hazard hazard, Remedy remedy) {
           return "The copy may come at any moment after it was asked for: let those that use what "
                  "was there arrive at a barrier, and wait for that barrier before.";
         case Remedy::bulk_store:
-          return "A copy in bulk to global memory is over when the thread that asked for it has "
-                 "called cp_async_bulk_wait_group(), without _read: let others come behind that, "
-                 "and a barrier or flag.";
+          return kBulkStore;
         case Remedy::constant:
           return "A GPU keeps constants for the whole launch, so what it reads may be what was "
                  "there before: write them in a launch of their own, or read a __device__ array.";
@@ -259,6 +262,12 @@ const char* advice(Hazard hazard, Remedy remedy) {
         return "What a copy in bulk brings is there for threads that have waited for the phase of "
                "its barrier (mbarrier_try_wait_parity), and for those that a barrier orders behind "
                "them.";
+      }
+      if (remedy == Remedy::bulk_store) return kBulkStore;
+      if (remedy == Remedy::bulk_sent) {
+        return "A copy in bulk to shared memory has read its source when the barrier that it "
+               "arrives at says so: let the block that waits there pass that on, such as by "
+               "this_cluster().sync().";
       }
       if (remedy == Remedy::bulk_source) {
         return "A copy in bulk reads its source until the thread that asked for it has called "

@@ -104,6 +104,11 @@ void BlockCheck::note_written(const Access& access, BlockCheck& writer) {
   }
 }
 
+// Whether a copy between shared memories is, to a thread that has heard so from who waited for its barrier.
+bool BlockCheck::is_over(std::int32_t copy, const Thread& to) {
+  return copy != 0 && checker_.order_.has(to.known, -copy, 0, 0);
+}
+
 // Of what may still be read.
 void BlockCheck::overwritten(std::uint64_t begin, std::uint64_t end, std::int32_t site,
                              BlockCheck& writer, unsigned thread) {
@@ -112,6 +117,7 @@ void BlockCheck::overwritten(std::uint64_t begin, std::uint64_t end, std::int32_
     for (const Piece& piece : one.pieces) is_met |= piece.begin < end && begin < piece.end;
     if (!is_met) continue;
     const bool is_over =
+        (!writer.threads_.empty() && writer.is_over(one.copy, writer.threads_[thread])) ||
         std::any_of(one.waits.begin(), one.waits.end(), [&](const Async::Wait& wait) {
           for (std::uint32_t rest = wait.lanes; rest != 0; rest &= rest - 1) {
             const unsigned waiter = wait.warp * 32 + static_cast<unsigned>(std::countr_zero(rest));
@@ -143,7 +149,10 @@ void BlockCheck::overwritten(std::uint64_t begin, std::uint64_t end, std::int32_
       finding.other = {block_, one.warp * 32 + static_cast<unsigned>(first)};
       finding.address = begin;
       finding.count = 1;
-      finding.remedy = is_waited ? Remedy::block : is_product ? Remedy::none : Remedy::bulk_source;
+      finding.remedy = is_waited       ? Remedy::block
+                       : is_product    ? Remedy::none
+                       : one.copy != 0 ? Remedy::bulk_sent
+                                       : Remedy::bulk_source;
       const std::lock_guard lock(checker_.mutex_);
       checker_.findings_.add(std::move(finding));
     }
@@ -165,7 +174,7 @@ void BlockCheck::overwritten(std::uint64_t begin, std::uint64_t end, std::int32_
 // ---- What is read ----
 
 void BlockCheck::async_read(std::span<const Piece> pieces, std::int32_t site, unsigned warp,
-                            int lane, std::uint32_t group, bool goes_on) {
+                            int lane, std::optional<std::uint32_t> group) {
   if (async_ == nullptr) return;
   const bool is_product = lane < 0;
   const unsigned first = warp * 32 + static_cast<unsigned>(std::max(lane, 0));
@@ -196,18 +205,24 @@ void BlockCheck::async_read(std::span<const Piece> pieces, std::int32_t site, un
       judge_read(its, word * 4, site, first, threads);
     }
   }
-  if (!goes_on || !checker_.launch_.looks_for_races) return;
+  if (!checker_.launch_.looks_for_races) return;
+  if (!group) {
+    const std::lock_guard lock(checker_.mutex_);
+    copy_ = ++checker_.copies_;
+  }
   // The same once more stands for the earlier one.
   for (Async::Reading& one : async_->readings) {
     if (one.site != site || one.warp != warp || one.lane != lane ||
         !std::equal(one.pieces.begin(), one.pieces.end(), pieces.begin(), pieces.end())) {
       continue;
     }
-    one.group = group;
+    one.group = group.value_or(UINT32_MAX);
+    one.copy = copy_;
     one.waits.clear();
     return;
   }
-  async_->readings.push_back({{pieces.begin(), pieces.end()}, site, warp, lane, group, {}});
+  async_->readings.push_back(
+      {{pieces.begin(), pieces.end()}, site, warp, lane, group.value_or(UINT32_MAX), copy_, {}});
 }
 
 // What the async proxy reads, and this one has written last.
@@ -329,9 +344,13 @@ void BlockCheck::async_end() {
   if (async_ == nullptr) return;
   for (const Async::Reading& one : async_->readings) {
     if (one.lane < 0 || !one.waits.empty()) continue;
+    if (std::any_of(threads_.begin(), threads_.end(),
+                    [&](const Thread& thread) { return is_over(one.copy, thread); })) {
+      continue;
+    }
     report(Hazard::unfinished_copy, one.site, one.warp * 32 + static_cast<unsigned>(one.lane),
            "copies from shared memory of a block that ends before the copy was waited for", -1, {},
-           Remedy::bulk_source);
+           one.copy != 0 ? Remedy::bulk_sent : Remedy::bulk_source);
   }
 }
 

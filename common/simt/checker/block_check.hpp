@@ -121,6 +121,7 @@ struct BlockCheck::Async {
     unsigned warp;
     int lane;  // -1: the four warps from this one on
     std::uint32_t group;
+    std::int32_t copy;  // 0: one with a group
     std::vector<Wait> waits;
   };
   std::vector<Written> written;

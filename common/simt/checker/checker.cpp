@@ -465,6 +465,7 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
   if (access.space == Space::shared || (is_wide && own.released[1] != 0)) {
     to.known = order.join(to.known, own.released[access.space == Space::shared ? 0 : 1]);
   }
+  if (copy_ != 0) to.known = order.with(to.known, {-std::exchange(copy_, 0), 0, 1, 1, 1});
   if (access.space == Space::global && own.released[0] != 0) {
     for (auto& [block, clock] : to.in_block) {
       if (block != id_) continue;

@@ -179,10 +179,10 @@ class BlockCheck {
     std::uint64_t begin = 0, end = 0;
     bool operator==(const Piece&) const = default;
   };
-  /// The async proxy reads them for the lane; for -1 the four warps from this one on, together. If it goes on with it,
-  /// until this group of theirs has been waited for.
+  /// The async proxy reads them for the lane; for -1 the four warps from this one on, together. It goes on with it until
+  /// this group of theirs has been waited for; without one, until the barrier says so that the copy arrives at.
   void async_read(std::span<const Piece> pieces, std::int32_t site, unsigned warp, int lane,
-                  std::uint32_t group, bool goes_on);
+                  std::optional<std::uint32_t> group);
   /// What a fence between the proxies is of: a sum.
   static constexpr unsigned kOfShared = 1, kOfGlobal = 2, kOfBarriers = 4, kOfAll = 7;
   void proxy_fence(unsigned warp, std::uint32_t lanes, unsigned of);
@@ -334,6 +334,7 @@ class BlockCheck {
   bool comes_before(const Exact& earlier, unsigned first, unsigned threads);
   bool is_fenced(const Exact& store, unsigned first, unsigned threads, unsigned of);
   void note_written(const Access& access, BlockCheck& writer);
+  bool is_over(std::int32_t copy, const Thread& to);
   void overwritten(std::uint64_t begin, std::uint64_t end, std::int32_t site, BlockCheck& writer,
                    unsigned thread);
   void judge_read(const Written& its, std::uint64_t address, std::int32_t site, unsigned first,
@@ -351,6 +352,7 @@ class BlockCheck {
   std::array<std::int32_t, 32> warp_since_{};
   std::unique_ptr<Storage> storage_;
   std::unique_ptr<Async> async_;  // if the launch has some of it
+  std::int32_t copy_ = 0;         // which it asks for, until it is told of the barrier; 0: none
   std::vector<Thread> threads_;   // if data are handed on
   Poll last_poll_;
   // Of each thread when it arrived at the barrier of the cluster.
@@ -442,6 +444,8 @@ class Checker {
   std::unordered_map<std::uint64_t, std::vector<BlockCheck::Unfenced>> unfenced_;  // by thread
   std::size_t unfenced_count_ = 0;
   Order order_;
+  std::int32_t copies_ =
+      0;  // between shared memories: each is a block of its own in the order, with a negative number
   // Blocks met: which value was read, or who was last, may depend on the order in which they ran.
   bool order_matters_ = false;
   std::vector<std::unique_ptr<BlockCheck::Storage>> spare_;

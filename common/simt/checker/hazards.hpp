@@ -78,6 +78,7 @@ enum class Remedy : std::uint8_t {
   bulk_reuse,         // it brings something to where others may still read
   bulk_source,        // what it takes is overwritten too early
   bulk_store,         // what it leaves in global memory is used too early
+  bulk_sent,          // what it takes to a block's shared memory is overwritten too early
   peer,               // memory of another device
   constant,           // a launch writes what it reads as one
   as_constant,        // the same of global memory

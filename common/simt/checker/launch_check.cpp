@@ -30,6 +30,7 @@ LaunchCheck::LaunchCheck(Checker& checker, const Facts& facts, const machine::Gr
       facts_(facts),
       grid_(grid),
       sites_(facts.sites),
+      looks_for_races_(looks.for_races),
       looks_for_barriers_(looks.for_barriers),
       looks_for_uninitialised_(looks.for_uninitialised) {
   if (looks.for_bounds) bound(variables);
@@ -211,6 +212,23 @@ std::uint32_t LaunchCheck::look(const WarpAccess& its) {
           its.warp->registers + machine::value_slot(*its.step, i);
     }
   }
+  if (!is_shared && looks_for_races_ && !unwaited_.empty()) {
+    std::uint32_t lanes = 0;
+    for (const Unwaited& one : unwaited_) {
+      if (one.block == &block && one.warp == its.warp->index) lanes |= 1u << one.lane;
+    }
+    machine::each_lane(its.lanes.mask & lanes, [&](std::size_t lane) {
+      const std::uint64_t at = its.lanes.address[lane];
+      before_its_own({&block,
+                      its.warp->index,
+                      static_cast<int>(lane),
+                      0,
+                      its.step->site,
+                      access.act,
+                      {{at, at + static_cast<unsigned>(its.lanes.bytes)}},
+                      UINT64_MAX});
+    });
+  }
   if ((its.warp->at_cluster & its.lanes.mask) != 0) check_of(block).acts_after_arrival();
   if (!is_shared || its.block == &block) {
     if (its.step->flow == machine::Flow::loads) access.unwritten = &unwritten_;
@@ -231,13 +249,13 @@ std::uint32_t LaunchCheck::async_access(const machine::AsyncAccess& its) {
       pieces.push_back({one.begin, one.end});
     }
     const bool is_product = its.lane < 0;
-    const bool goes_on =
-        is_product ||
-        grid_.code->sites[static_cast<std::size_t>(its.step->site)]->has("bulk_group");
-    check.async_read(pieces, its.step->site, its.warp->index, its.lane,
-                     is_product ? its.warp->product_group
-                                : its.warp->bulk_group[static_cast<std::size_t>(its.lane)],
-                     goes_on);
+    std::optional<std::uint32_t> group;
+    if (is_product) {
+      group = its.warp->product_group;
+    } else if (grid_.code->sites[static_cast<std::size_t>(its.step->site)]->has("bulk_group")) {
+      group = its.warp->bulk_group[static_cast<std::size_t>(its.lane)];
+    }
+    check.async_read(pieces, its.step->site, its.warp->index, its.lane, group);
     source_ = pieces.empty() ? 0 : pieces.front().begin;
     return 0;
   }
@@ -251,6 +269,7 @@ std::uint32_t LaunchCheck::async_access(const machine::AsyncAccess& its) {
                  source_};
   BlockCheck& memory = is_shared && its.block != &block ? check_of(*its.block) : check;
   if (!is_shared && its.kind == WarpAccess::Kind::store && is_twice(asked)) return 0;
+  if (!is_shared && looks_for_races_) before_its_own(asked);
   const std::uint32_t faulty = touch(asked, is_shared ? Space::shared : Space::global, memory);
   has_faults_ |= faulty != 0;
   if (faulty != 0) return faulty;
@@ -283,6 +302,30 @@ bool LaunchCheck::is_twice(const Unwaited& its) {
                   ", which is also written by",
               its.site, {machine::linear(its.block->index, grid_.blocks), thread_of(its)});
   return true;
+}
+
+// A thread's own copies in bulk that it has not waited for come at any moment for it too. (The same copy once more likely
+// brings the same.)
+void LaunchCheck::before_its_own(const Unwaited& its) {
+  for (const Unwaited& one : unwaited_) {
+    const bool is_own = one.block == its.block && one.warp == its.warp && one.lane == its.lane;
+    const bool is_again = one.act == its.act && one.source == its.source;
+    if (!is_own || is_again || (one.act == Act::atomic && its.act == Act::atomic)) continue;
+    for (const auto& [begin, end] : its.pieces) {
+      if (std::none_of(one.pieces.begin(), one.pieces.end(),
+                       [&](const auto& other) { return other.begin < end && begin < other.end; })) {
+        continue;
+      }
+      check_of(*its.block)
+          .report(Hazard::unfinished_copy, its.site,
+                  its.warp * machine::kLanes + static_cast<unsigned>(its.lane),
+                  (its.act == Act::load ? "reads " : "writes ") +
+                      checker_.name_of(Space::global, begin) +
+                      ", while a copy in bulk may still write it, which it has asked for itself:",
+                  one.site, {}, Remedy::bulk_store);
+      break;
+    }
+  }
 }
 
 // Of one lane, in pieces as large as an access may be: a power of two, and less where bytes may lack.

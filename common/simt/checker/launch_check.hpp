@@ -74,6 +74,7 @@ class LaunchCheck {
   };
   std::uint32_t touch(const Unwaited& its, Space space, BlockCheck& memory);
   bool is_twice(const Unwaited& its);
+  void before_its_own(const Unwaited& its);
   template <class Is>
   void wrote(const machine::Block& block, Is is_over);
 
@@ -81,6 +82,7 @@ class LaunchCheck {
   const Facts& facts_;
   const machine::Grid& grid_;
   std::vector<Site> sites_;
+  bool looks_for_races_;
   bool looks_for_barriers_;
   bool looks_for_uninitialised_;
   std::vector<Access::Unwritten> unwritten_;  // by the access that is looked at

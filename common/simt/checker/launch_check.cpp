@@ -359,6 +359,12 @@ std::uint32_t LaunchCheck::touch(const Unwaited& its, Space space, BlockCheck& m
   return faulty;
 }
 
+void LaunchCheck::frees(const machine::Warp& warp, int lane, std::int32_t site, std::uint64_t begin,
+                        std::size_t bytes) {
+  touch({warp.block, warp.index, lane, 0, site, Act::store, {{begin, begin + bytes}}, 0},
+        Space::global, check_of(*warp.block));
+}
+
 // A store in bulk is over when it has been waited for, or its block ends: for others it is made once more then.
 template <class Is>
 void LaunchCheck::wrote(const machine::Block& block, Is is_over) {

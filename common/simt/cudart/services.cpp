@@ -394,7 +394,10 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
       const std::uint64_t address = call.arguments[0];
       const Block* const block = block_at(address);
       if (address == 0) return 0;
-      if (block == nullptr || block->kind != MemoryKind::heap || !release(address)) {
+      const bool is_given = block != nullptr && block->kind == MemoryKind::heap;
+      if (is_given) watch_.frees(call, *block);
+      for (const auto& one : call.warp.block->cluster->blocks) one->known = {};
+      if (!is_given || !release(address)) {
         watch_.end_launch(call, Hazard::trap,
                           "frees what malloc did not give in a kernel, or frees it twice");
         return std::nullopt;

@@ -297,6 +297,10 @@ std::uint32_t Watch::async_access(const machine::AsyncAccess& access) {
   return 0;
 }
 
+void Watch::frees(const machine::LaneCall& call, const Block& block) {
+  if (check_) check_->frees(call.warp, call.lane, call.step->site, block.begin, block.bytes);
+}
+
 // Lanes that touch memory of another device, which has not been opened to this one.
 std::uint32_t Watch::of_closed_devices(const WarpAccess& access) {
   std::uint32_t faulty = 0;

@@ -119,6 +119,8 @@ class Watch : public machine::Observer {
                    const char* what) override;
   void begin(const machine::Block& block) override;
   void end(const machine::Block& block) override;
+  /// A lane gives memory of malloc back: whoever touches it must come before.
+  void frees(const machine::LaneCall& call, const Block& block);
   /// A lane ends the launch: it "fails the assertion `n > 0`".
   void end_launch(const machine::LaneCall& call, Hazard hazard, const std::string& what);
   /// "block: [0,0,0], thread: [1,0,0]"

@@ -297,6 +297,14 @@ std::uint32_t Watch::async_access(const machine::AsyncAccess& access) {
   return 0;
 }
 
+void Watch::image_access(const machine::Warp& warp, const machine::Step& step, std::size_t lane,
+                         WarpAccess::Kind kind, const std::byte* first, std::size_t bytes) {
+  if (!operation_.remembers()) return;
+  const std::uint64_t begin = arena().begin();
+  operation_.touch(begin + static_cast<std::uint64_t>(first - reach(begin)), bytes, touch_of(kind),
+                   step.site, !operation_.is_early() || !is_early(warp, 1u << lane));
+}
+
 void Watch::frees(const machine::LaneCall& call, const Block& block) {
   if (check_) check_->frees(call.warp, call.lane, call.step->site, block.begin, block.bytes);
 }

@@ -47,11 +47,8 @@ std::int64_t inside(std::int64_t index, std::int64_t count, Outside how) {
   }
 }
 
-Texel texel_at(const Image& image, const Image::Level& level, std::size_t x, std::size_t y,
-               std::size_t z) {
+Texel texel_of(const Image& image, const std::byte* at) {
   Texel texel;
-  const std::byte* at =
-      level.texels + z * level.plane_bytes + y * level.row_bytes + x * image.texel_bytes();
   for (std::size_t i = 0; i < 4 && image.bits[i] != 0; ++i) {
     const int bits = image.bits[i];
     std::memcpy(&texel.bits[i], at, static_cast<std::size_t>(bits) / 8);
@@ -126,10 +123,12 @@ double as_float(double value) {
   return static_cast<double>(is_tie && std::abs(other) > std::abs(nearest) ? other : nearest);
 }
 
+// Visit is told of each texel that is read.
+template <class Visit>
 class Sampler {
  public:
-  Sampler(const Image& image, const Image::Level& level, int dimensions)
-      : image_(image), level_(level), dimensions_(dimensions) {}
+  Sampler(const Image& image, const Image::Level& level, int dimensions, Visit read)
+      : image_(image), level_(level), dimensions_(dimensions), read_(read) {}
 
   // From a coordinate as the instruction has it to texels.
   float in_texels(float coordinate, int axis) const {
@@ -176,8 +175,11 @@ class Sampler {
       if (at[i] == kOutside) return std::nullopt;
     }
     const auto plane = static_cast<std::size_t>(dimensions_ == 3 ? at[2] : 0) + layer;
-    return texel_at(image_, level_, static_cast<std::size_t>(at[0]),
-                    static_cast<std::size_t>(at[1]), plane);
+    const std::byte* const place = level_.texels + plane * level_.plane_bytes +
+                                   static_cast<std::size_t>(at[1]) * level_.row_bytes +
+                                   static_cast<std::size_t>(at[0]) * image_.texel_bytes();
+    read_(place);
+    return texel_of(image_, place);
   }
   std::optional<Texel> nearest(const Point& point) const {
     std::array<std::int64_t, 3> index{};
@@ -233,6 +235,7 @@ class Sampler {
   const Image& image_;
   const Image::Level& level_;
   int dimensions_;
+  Visit read_;
 };
 
 // Which face of a cube a direction meets, and where: from -1 to 1.
@@ -306,7 +309,8 @@ void give_numbers(Warp& warp, const ImageAccess& access, std::size_t lane, const
   }
 }
 
-void sample(Warp& warp, const ImageAccess& access, std::size_t lane, const Image& image) {
+void sample(const Step* step, Warp& warp, const ImageAccess& access, std::size_t lane,
+            const Image& image) {
   Point asked = coordinates(warp, access, lane, access.is_cube ? 3 : access.dimensions);
   if (access.is_cube) {
     const OnFace face = on_face(asked.at[0], asked.at[1], asked.at[2]);
@@ -321,7 +325,11 @@ void sample(Warp& warp, const ImageAccess& access, std::size_t lane, const Image
                        std::clamp(image.greatest_level, 0.0f,
                                   static_cast<float>(image.levels.size() - 1)));
   const auto on_level = [&](std::size_t which) {
-    const Sampler sampler(image, image.levels[which], access.dimensions);
+    const Sampler sampler(
+        image, image.levels[which], access.dimensions, [&](const std::byte* texel) {
+          warp.block->grid->observer->image_access(warp, *step, lane, WarpAccess::Kind::load, texel,
+                                                   image.texel_bytes());
+        });
     Point point = asked;
     if (access.is_layered || access.is_cube) {
       point.layer = std::min(point.layer, std::max(1u, image.levels[which].depth) - 1);
@@ -393,7 +401,7 @@ const Step* each_image(const Step* step, Warp& warp, Visit visit) {
 const Step* read_texture(const Step* step, Warp& warp) {
   return each_image(step, warp,
                     [&](const ImageAccess& access, std::size_t lane, const Image& image) {
-                      sample(warp, access, lane, image);
+                      sample(step, warp, access, lane, image);
                       if (access.has_predicate) warp.predicate(access.predicate) |= 1u << lane;
                       return true;
                     });
@@ -434,25 +442,29 @@ std::byte* surface_place(Warp& warp, const ImageAccess& access, std::size_t lane
 
 template <class T, bool loads>
 const Step* move_on_surface(const Step* step, Warp& warp) {
-  return each_image(step, warp,
-                    [&](const ImageAccess& access, std::size_t lane, const Image& image) {
-                      const auto count = static_cast<std::size_t>(access.count);
-                      bool is_fault = false;
-                      std::byte* const place =
-                          surface_place(warp, access, lane, image, count * sizeof(T), is_fault);
-                      if (is_fault) return false;
-                      for (std::size_t i = 0; i < count; ++i) {
-                        T& value = warp.values<T>(access.values[i])[lane];
-                        if (loads) {
-                          value = 0;
-                          if (place != nullptr)
-                            std::memcpy(&value, place + i * sizeof(T), sizeof(T));
-                        } else if (place != nullptr) {
-                          std::memcpy(place + i * sizeof(T), &value, sizeof(T));
-                        }
-                      }
-                      return true;
-                    });
+  return each_image(
+      step, warp, [&](const ImageAccess& access, std::size_t lane, const Image& image) {
+        const auto count = static_cast<std::size_t>(access.count);
+        bool is_fault = false;
+        std::byte* const place =
+            surface_place(warp, access, lane, image, count * sizeof(T), is_fault);
+        if (is_fault) return false;
+        if (place != nullptr) {
+          warp.block->grid->observer->image_access(
+              warp, *step, lane, loads ? WarpAccess::Kind::load : WarpAccess::Kind::store, place,
+              count * sizeof(T));
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+          T& value = warp.values<T>(access.values[i])[lane];
+          if (loads) {
+            value = 0;
+            if (place != nullptr) std::memcpy(&value, place + i * sizeof(T), sizeof(T));
+          } else if (place != nullptr) {
+            std::memcpy(place + i * sizeof(T), &value, sizeof(T));
+          }
+        }
+        return true;
+      });
 }
 
 template <class T>

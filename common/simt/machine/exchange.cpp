@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <string_view>
 
 #include "common/simt/machine/decode.hpp"
 #include "common/simt/machine/grid.hpp"
@@ -62,8 +63,8 @@ const Step* by_parties(const Step* step, Warp& warp, std::uint32_t masks, Exchan
   });
   std::uint32_t waiting = 0;
   each_party(warp.active & ~foreign, [&](std::uint32_t party, std::uint32_t party_mask) {
-    if ((party_mask & warp.live & ~party & ~foreign) == 0) {
-      exchange(Party{party, party | (party_mask & foreign)});
+    if ((party_mask & warp.live & ~party & ~foreign & ~warp.elsewhere) == 0) {
+      exchange(Party{party, party | (party_mask & (foreign | warp.elsewhere))});
     } else {
       waiting |= party;
     }
@@ -75,13 +76,13 @@ const Step* by_parties(const Step* step, Warp& warp, std::uint32_t masks, Exchan
   return warp.active != 0 ? step + 1 : warp.choose();
 }
 
+void note_met(Warp& warp, std::uint32_t lanes) {
+  each_lane(lanes, [&](std::size_t lane) { ++warp.epochs[lane]; });
+  warp.block->grid->observer->warp_barrier(warp, lanes);
+}
 const Step* sync_warp(const Step* step, Warp& warp) {
   return by_parties(step, warp, step->from[0], [&](Party party) {
-    if (party.is_foreign()) return;
-    for (int lane = 0; lane < kLanes; ++lane) {
-      warp.epochs[static_cast<std::size_t>(lane)] += party.lanes >> lane & 1;
-    }
-    warp.block->grid->observer->warp_barrier(warp, party.lanes);
+    if (!party.is_foreign()) note_met(warp, party.sources);
   });
 }
 
@@ -401,6 +402,65 @@ void build_elect(Decoder& decoder, const ptx::Instruction& one) {
 }
 
 }  // namespace
+
+void Warp::meet_apart(const Group& one) {
+  const auto what_runs = [](const Step* at) { return at->inner != nullptr ? at->inner : at->run; };
+  const ptx::Instruction& its = *block->grid->code->sites[static_cast<std::size_t>(one.at->site)];
+  constexpr std::string_view kKinds[] = {"bar", "shfl", "vote", "redux", "match"};
+  if (std::find(std::begin(kKinds), std::end(kKinds), its.opcode) == std::end(kKinds)) return;
+  std::vector<Group> there;
+  std::uint32_t met = 0;
+  for (const Group& other : others) {
+    if (other.state != Group::State::in_warp || other.awaited != one.awaited ||
+        what_runs(other.at) != what_runs(one.at)) {
+      continue;
+    }
+    there.push_back(other);
+    met |= other.lanes;
+  }
+  if ((one.awaited & live & ~met) != 0) return;
+  // Each place has its own registers: what a lane brings lies, while another place has its turn, in that one's.
+  const bool is_vote = its.opcode == "vote", is_wide = its.type() == Type::b64;
+  const auto bring = [&](const Step* at, std::size_t lane, std::uint64_t value) {
+    if (is_vote) {
+      std::uint32_t& all = predicate(at->from[0]);
+      all = (all & ~(1u << lane)) | static_cast<std::uint32_t>(value) << lane;
+    } else if (is_wide) {
+      values<std::uint64_t>(at->from[0])[lane] = value;
+    } else {
+      values<std::uint32_t>(at->from[0])[lane] = static_cast<std::uint32_t>(value);
+    }
+  };
+  const auto has = [&](const Step* at, std::size_t lane) -> std::uint64_t {
+    if (is_vote) return predicate(at->from[0]) >> lane & 1;
+    return is_wide ? values<const std::uint64_t>(at->from[0])[lane]
+                   : values<const std::uint32_t>(at->from[0])[lane];
+  };
+  const auto is_negated = [&](const Step* at) { return is_vote && at->count == 2 ? 1u : 0u; };
+  std::array<std::uint64_t, kLanes> brought{}, before{};
+  for (const Group& its_own : there) {
+    each_lane(its_own.lanes, [&](std::size_t lane) {
+      brought[lane] = has(its_own.at, lane) ^ is_negated(its_own.at);
+    });
+  }
+  for (const Group& its_own : there) {
+    const Step* const at = its_own.at;
+    elsewhere = met & ~its_own.lanes;
+    each_lane(elsewhere, [&](std::size_t lane) {
+      before[lane] = has(at, lane);
+      bring(at, lane, brought[lane] ^ is_negated(at));
+    });
+    activate(its_own.lanes);
+    at->run(at, *this);
+    each_lane(elsewhere, [&](std::size_t lane) { bring(at, lane, before[lane]); });
+  }
+  elsewhere = 0;
+  for (Group& other : others) {
+    if (other.state == Group::State::in_warp && (other.lanes & met) != 0) {
+      other = {other.at + 1, other.lanes};
+    }
+  }
+}
 
 void add_exchange_forms(std::vector<Form>& forms) {
   constexpr auto apart = Form::Guarding::apart;

@@ -195,7 +195,10 @@ const Step* Warp::choose() {
     for (const Group& other : others) {
       if (other.at == one.at && other.state == Group::State::in_warp) there |= other.lanes;
     }
-    if ((one.awaited & live & ~there) != 0) continue;
+    if ((one.awaited & live & ~there) != 0) {
+      meet_apart(one);
+      continue;
+    }
     for (Group& other : others) {
       if (other.at == one.at && other.state == Group::State::in_warp &&
           other.awaited == one.awaited) {

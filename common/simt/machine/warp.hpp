@@ -70,9 +70,10 @@ struct Group {
 /// Groups that are in a function come before those that are not. A group that goes round without a change of its registers waits for what another is to do: then that one runs.
 struct Warp {
   Block* block = nullptr;
-  unsigned index = 0;        // in the block
-  std::uint32_t live = 0;    // lanes that have not ended
-  std::uint32_t active = 0;  // lanes that run
+  unsigned index = 0;           // in the block
+  std::uint32_t live = 0;       // lanes that have not ended
+  std::uint32_t active = 0;     // lanes that run
+  std::uint32_t elsewhere = 0;  // that do the same with them at another place
   const Step* limit =
       kNowhere;  // the least step of a group that is ready: there the lanes that run arrive()
   bool advanced = false;  // in its last turn it did more than to wait
@@ -140,6 +141,8 @@ struct Warp {
   /// These of the active lanes go on at `at` later; the others stay active.
   void set_aside(const Step* at, std::uint32_t some, Group::State state = Group::State::ready,
                  std::uint32_t awaited = 0);
+  /// If the lanes of the group's mask have met at instructions of one kind, though not all at one: they do it together.
+  void meet_apart(const Group& one);
   /// Who runs where no lane is active: null if nobody can.
   const Step* choose();
   /// All active lanes jump.

@@ -68,8 +68,9 @@ struct Site {
   /// Of a load and a store that change an element together, the load's place in Launch::sites; -1: of others.
   std::int32_t change = -1;
   bool is_as_constant =
-      false;                 // a load through the cache for what a launch only reads (ld.global.nc)
-  bool starts_copy = false;  // to shared memory, whose bytes come later
+      false;  // a load through the cache for what a launch only reads (ld.global.nc)
+  bool is_of_texture = false;  // the same, by a texture
+  bool starts_copy = false;    // to shared memory, whose bytes come later
   /// st.async: its store is there when the barrier says so, not for its own thread before; its arrival at the barrier, an
   /// atomic, hands it on and takes nothing over.
   bool sends = false;

@@ -599,6 +599,11 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
         }
       }
     }
+    facts.writes_surfaces |= one->opcode == "sust";
+    site.is_of_texture = is_any(one->opcode, {"tex", "tld4"});
+    site.is_as_constant |= site.is_of_texture;
+    // Of what they read and nobody wrote nothing is told: a filter may not count it.
+    if (site.is_of_texture || one->opcode == "suld") site.values.fill({.used = 0});
     facts.sites.push_back(std::move(site));
     facts.origins.push_back(std::move(origin));
   }

@@ -27,7 +27,8 @@ struct Facts {
   bool mixes_atomics = false;   // see Launch
   bool hands_on = false;        // the same
   bool is_async = false;        // the same
-  bool may_be_quick = false;    // the same: is_quick
+  bool writes_surfaces = false;
+  bool may_be_quick = false;  // the same: is_quick
 };
 
 /// `module` is the one that the code comes from. Bounds are not filled in.

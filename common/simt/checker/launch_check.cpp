@@ -22,6 +22,16 @@ Access told(const WarpAccess& its) {
   return {space, act_of(its.kind), its.lanes, its.step->site, its.warp->index};
 }
 
+// What one lane touches.
+struct OfLane {
+  std::array<std::uint64_t, machine::kLanes> addresses;
+  memory::WarpAddresses lanes;
+  OfLane(int lane, std::uint64_t at, std::uint64_t bytes)
+      : lanes{addresses, 1u << lane, static_cast<int>(bytes), true, at, at + bytes} {
+    addresses.fill(at);
+  }
+};
+
 }  // namespace
 
 LaunchCheck::LaunchCheck(Checker& checker, const Facts& facts, const machine::Grid& grid,
@@ -345,18 +355,19 @@ std::uint32_t LaunchCheck::touch(const Unwaited& its, Space space, BlockCheck& m
       std::uint64_t bytes = is_simple ? kMost : 16;
       while (bytes > piece.end - at) bytes /= 2;
       bytes = std::max(bytes, kLeast);
-      std::array<std::uint64_t, machine::kLanes> addresses;
-      addresses.fill(at);
-      memory::WarpAddresses lanes{addresses, 1u << its.lane, static_cast<int>(bytes)};
-      lanes.consecutive = true;
-      lanes.least = at;
-      lanes.beyond = at + bytes;
-      const Access access{space, its.act, lanes, its.site, its.warp};
+      const OfLane one(its.lane, at, bytes);
+      const Access access{space, its.act, one.lanes, its.site, its.warp};
       faulty = &memory == &check ? check.access(access) : check.access_of(memory, access);
       at += bytes;
     }
   }
   return faulty;
+}
+
+void LaunchCheck::image_access(const machine::Warp& warp, int lane, std::int32_t site,
+                               WarpAccess::Kind kind, std::uint64_t address, std::size_t bytes) {
+  const OfLane one(lane, address, bytes);
+  check_of(*warp.block).access({Space::global, act_of(kind), one.lanes, site, warp.index});
 }
 
 void LaunchCheck::frees(const machine::Warp& warp, int lane, std::int32_t site, std::uint64_t begin,

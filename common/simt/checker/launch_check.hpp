@@ -31,6 +31,8 @@ class LaunchCheck {
   void matters(const machine::Warp& warp, std::uint32_t origin);
   /// A lane's address is no memory that it may touch. True, and told, if it has left the variable that it comes from.
   bool fault(const machine::WarpAccess& access, int lane);
+  void image_access(const machine::Warp& warp, int lane, std::int32_t site,
+                    machine::WarpAccess::Kind kind, std::uint64_t address, std::size_t bytes);
   /// The lane makes it nobody's: as a store, for the order.
   void frees(const machine::Warp& warp, int lane, std::int32_t site, std::uint64_t begin,
              std::size_t bytes);

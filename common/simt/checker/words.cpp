@@ -297,7 +297,9 @@ void BlockCheck::read_what_was_written(const Doing& doing) {
       finding.site = access.site;
       finding.other_site = its->site == kNoSite ? -1 : static_cast<std::int32_t>(its->site);
       finding.array = checker_.name_of(access.space, at);
-      finding.what = "reads " + finding.array + " by __ldg() or through const __restrict__,";
+      finding.what = "reads " + finding.array +
+                     (doing.site.is_of_texture ? " by a texture,"
+                                               : " by __ldg() or through const __restrict__,");
       finding.detail = "which this launch has written, by";
       finding.party = {block_, doing.thread(lane)};
       finding.other = party(*its);

@@ -79,10 +79,12 @@ cudaError_t set_resource(Image& image, const cudaResourceDesc& from) {
       if (from.res.array.array == nullptr) return cudaErrorInvalidResourceHandle;
       set_channels(image, from.res.array.array->channels);
       image.levels = {level_of(*from.res.array.array)};
+      image.is_array = true;
       return cudaSuccess;
     case cudaResourceTypeMipmappedArray:
       if (from.res.mipmap.mipmap == nullptr) return cudaErrorInvalidResourceHandle;
       set_channels(image, from.res.mipmap.mipmap->levels.front()->channels);
+      image.is_array = true;
       for (const auto& level : from.res.mipmap.mipmap->levels) {
         image.levels.push_back(level_of(*level));
       }

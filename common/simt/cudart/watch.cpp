@@ -298,11 +298,17 @@ std::uint32_t Watch::async_access(const machine::AsyncAccess& access) {
 }
 
 void Watch::image_access(const machine::Warp& warp, const machine::Step& step, std::size_t lane,
-                         WarpAccess::Kind kind, const std::byte* first, std::size_t bytes) {
-  if (!operation_.remembers()) return;
+                         WarpAccess::Kind kind, const machine::Image& image, const std::byte* first,
+                         std::size_t bytes) {
   const std::uint64_t begin = arena().begin();
-  operation_.touch(begin + static_cast<std::uint64_t>(first - reach(begin)), bytes, touch_of(kind),
-                   step.site, !operation_.is_early() || !is_early(warp, 1u << lane));
+  const std::uint64_t address = begin + static_cast<std::uint64_t>(first - reach(begin));
+  // Nobody writes an array but by a surface.
+  if (check_ && (!image.is_array || kernel_.facts().writes_surfaces)) {
+    check_->image_access(warp, static_cast<int>(lane), step.site, kind, address, bytes);
+  }
+  if (!operation_.remembers()) return;
+  operation_.touch(address, bytes, touch_of(kind), step.site,
+                   !operation_.is_early() || !is_early(warp, 1u << lane));
 }
 
 void Watch::frees(const machine::LaneCall& call, const Block& block) {

@@ -102,8 +102,8 @@ class Watch : public machine::Observer {
     check_->matters(warp, origin);
   }
   void image_access(const machine::Warp& warp, const machine::Step& step, std::size_t lane,
-                    machine::WarpAccess::Kind kind, const std::byte* first,
-                    std::size_t bytes) override;
+                    machine::WarpAccess::Kind kind, const machine::Image& image,
+                    const std::byte* first, std::size_t bytes) override;
   void fault(const machine::WarpAccess& access, int lane, const std::string& what) override;
   void barrier(const machine::Block& block, std::uint32_t number) override;
   void cluster_arrival(const machine::Warp& warp, const machine::Step& step) override;

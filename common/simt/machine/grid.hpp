@@ -119,7 +119,7 @@ class Observer {
   virtual std::uint32_t async_access(const AsyncAccess&) { return 0; }
   /// The lane touches texels of a texture or surface, here in memory.
   virtual void image_access(const Warp&, const Step&, std::size_t /*lane*/, WarpAccess::Kind,
-                            const std::byte* /*first*/, std::size_t /*bytes*/) {}
+                            const Image&, const std::byte* /*first*/, std::size_t /*bytes*/) {}
   /// Lane `lane` may not touch what it names, and ends there. `what`: out_of_bounds or misaligned; of what is no access:
   /// stack_overflow, invalid_function, lacking_lane of a warp whose 32 lanes an instruction needs; and of what only the
   /// lane's own block can be: foreign_copy, foreign_wait, foreign_shared of any other access, or foreign_barrier where

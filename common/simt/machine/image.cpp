@@ -327,8 +327,8 @@ void sample(const Step* step, Warp& warp, const ImageAccess& access, std::size_t
   const auto on_level = [&](std::size_t which) {
     const Sampler sampler(
         image, image.levels[which], access.dimensions, [&](const std::byte* texel) {
-          warp.block->grid->observer->image_access(warp, *step, lane, WarpAccess::Kind::load, texel,
-                                                   image.texel_bytes());
+          warp.block->grid->observer->image_access(warp, *step, lane, WarpAccess::Kind::load, image,
+                                                   texel, image.texel_bytes());
         });
     Point point = asked;
     if (access.is_layered || access.is_cube) {
@@ -451,8 +451,8 @@ const Step* move_on_surface(const Step* step, Warp& warp) {
         if (is_fault) return false;
         if (place != nullptr) {
           warp.block->grid->observer->image_access(
-              warp, *step, lane, loads ? WarpAccess::Kind::load : WarpAccess::Kind::store, place,
-              count * sizeof(T));
+              warp, *step, lane, loads ? WarpAccess::Kind::load : WarpAccess::Kind::store, image,
+              place, count * sizeof(T));
         }
         for (std::size_t i = 0; i < count; ++i) {
           T& value = warp.values<T>(access.values[i])[lane];

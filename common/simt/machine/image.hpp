@@ -25,6 +25,7 @@ struct Image {
   Values values = Values::floating;
   bool is_freed = false;          // its memory
   bool is_linear_memory = false;  // fetched by index: there is nothing outside
+  bool is_array = false;          // written by surfaces only
   std::array<Outside, 3> outside{Outside::clamp, Outside::clamp, Outside::clamp};
   bool filters = false;         // else the nearest texel
   bool filters_levels = false;  // else the nearest level

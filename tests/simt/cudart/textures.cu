@@ -41,7 +41,7 @@ __global__ void change(cudaSurfaceObject_t surface) {
   surf2Dwrite(10 * was, surface, x * 4, y);
   if (x == 0) surf2Dwrite(1e9f, surface, -4, y, cudaBoundaryModeZero);
   if (x == 0 && surf2Dread<float>(surface, 400, y, cudaBoundaryModeZero) != 0) __trap();
-  if (x == 0 && surf2Dread<float>(surface, 400, y, cudaBoundaryModeClamp) == 0) __trap();
+  if (x == 3 && surf2Dread<float>(surface, 400, y, cudaBoundaryModeClamp) == 0) __trap();
 }
 __global__ void write_outside(cudaSurfaceObject_t surface) { surf2Dwrite(1.0f, surface, 4096, 0); }
 

@@ -17,12 +17,8 @@
 namespace simt::cudart {
 namespace {
 
+using machine::coordinates;
 using machine::WarpAccess;
-
-std::string coordinates(const std::array<unsigned, 3>& of) {
-  return "(" + std::to_string(of[0]) + "," + std::to_string(of[1]) + "," + std::to_string(of[2]) +
-         ")";
-}
 
 // A line of the host's code, in a finding that names a file already.
 std::string place_words(const HostLine& line, const std::string& named) {
@@ -602,8 +598,8 @@ void Watch::remember_constants(const WarpAccess& access) {
     const bool has_waited = !operation_.is_early() || !is_early(*access.warp, 1u << lane);
     bool is_known = has_waited;
     for (std::uint64_t word = at / 4; word <= (at + bytes - 1) / 4; ++word) {
-      is_known = is_known && constants_read_[word];
-      if (has_waited) constants_read_[word] = true;
+      is_known = is_known && constants_read_[word] != 0;
+      if (has_waited) constants_read_[word] = 1;
     }
     if (is_known) {
       known = at;

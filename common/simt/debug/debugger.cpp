@@ -38,11 +38,6 @@ struct Who {
   bool operator==(const Who&) const = default;
 };
 
-std::string coordinates(const std::array<unsigned, 3>& of) {
-  return "(" + std::to_string(of[0]) + "," + std::to_string(of[1]) + "," + std::to_string(of[2]) +
-         ")";
-}
-
 int connected(const char* path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -84,8 +79,10 @@ struct State {
             warp.index * machine::kLanes + static_cast<unsigned>(lane)};
   }
   std::string name_of(const Who& one) const {
-    return "thread " + coordinates(machine::place_at(one.thread, launch->grid.threads).triple()) +
-           " of block " + coordinates(machine::place_at(one.block, launch->grid.blocks).triple());
+    return "thread " +
+           machine::coordinates(machine::place_at(one.thread, launch->grid.threads).triple()) +
+           " of block " +
+           machine::coordinates(machine::place_at(one.block, launch->grid.blocks).triple());
   }
 
   // The lane of the chosen thread if it is among those that run, else -1.

@@ -35,6 +35,11 @@ inline Dim3 place_at(std::uint64_t number, const Dim3& all) {
   return {static_cast<unsigned>(number % all.x), static_cast<unsigned>(number / all.x % all.y),
           static_cast<unsigned>(number / all.x / all.y)};
 }
+/// As findings and debuggers write it: "(x,y,z)".
+inline std::string coordinates(const std::array<unsigned, 3>& of) {
+  return "(" + std::to_string(of[0]) + "," + std::to_string(of[1]) + "," + std::to_string(of[2]) +
+         ")";
+}
 
 /// One instruction of a warp that touches memory: what counting and checking are told.
 struct WarpAccess {

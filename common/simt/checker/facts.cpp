@@ -109,20 +109,35 @@ bool is_same_place(const Operand& a, const Operand& b) {
   return its.kind == other.kind && its.index == other.index && its.name == other.name;
 }
 
+// What becomes of a value that an instruction reads.
+enum class Effect : std::uint8_t { decides, is_stored, is_compared, goes_on, is_derived_from };
+Effect effect_of(const Instruction& one, bool has_result) {
+  if (is_any(one.opcode, {"bra", "setp", "brx", "testp"})) return Effect::decides;
+  if (one.opcode == "st" && !is_local(one)) return Effect::is_stored;
+  if (one.opcode == "atom" && one.has("cas")) return Effect::is_compared;
+  const bool ends = !has_result || is_any(one.opcode, {"atom", "ld", "call"});
+  return ends ? Effect::goes_on : Effect::is_derived_from;
+}
+// What an instruction's words say, which are compared once: each of its function's loads asks.
+struct Ways {
+  bool has_result;
+  Effect effect;
+};
+
 // A function's registers: who uses them, and what they are derived from.
 class Registers {
  public:
   explicit Registers(const ptx::Function& function) : function_(function) {
     uses_.resize(function.registers.size());
     defined_.resize(function.registers.size());
+    ways_.reserve(function.body.size());
     for (const Instruction& one : function.body) {
       const bool writes = has_result(one);
+      ways_.push_back({writes, effect_of(one, writes)});
       for (std::size_t i = 0; i < one.operands.size(); ++i) {
-        const bool is_result = writes && i == 0;
-        for (const std::int32_t index : one.operands[i].registers()) {
-          auto& table = is_result ? defined_ : uses_;
-          table[static_cast<std::size_t>(index)].push_back(&one);
-        }
+        auto& table = writes && i == 0 ? defined_ : uses_;
+        one.operands[i].each_register(
+            [&](std::int32_t index) { table[static_cast<std::size_t>(index)].push_back(&one); });
       }
       if (one.guard >= 0) uses_[static_cast<std::size_t>(one.guard)].push_back(&one);
     }
@@ -209,7 +224,12 @@ class Registers {
   bool names_object(const Instruction& one) const;
   void derive();
 
+  const Ways& ways_of(const Instruction& one) const {
+    return ways_[static_cast<std::size_t>(&one - function_.body.data())];
+  }
+
   const ptx::Function& function_;
+  std::vector<Ways> ways_;  // of each instruction
   std::vector<std::vector<const Instruction*>> uses_, defined_;
   std::vector<Origin> origins_;
   std::vector<std::uint8_t> wanted_,
@@ -283,7 +303,7 @@ void Registers::derive() {
   for (bool changes = true; changes;) {
     changes = false;
     for (const Instruction& one : function_.body) {
-      if (!has_result(one) || one.operands[0].kind != Operand::Kind::reg ||
+      if (!ways_of(one).has_result || one.operands[0].kind != Operand::Kind::reg ||
           one.operands[0].index < 0) {
         continue;
       }
@@ -340,7 +360,7 @@ std::uint8_t Registers::wanted_of(const Operand& its, int bytes) const {
 
 // Of a register that is this operand the bytes that the instruction needs, if those of its result are wanted that are.
 std::uint8_t Registers::wanted_of(const Instruction& one, std::size_t operand) const {
-  if (!has_result(one)) return kAllBytes;
+  if (!ways_of(one).has_result) return kAllBytes;
   const Operand& result = one.operands[0];
   const bool is_shuffled = one.opcode == "shfl" && operand == 1;
   if (is_shuffled) {
@@ -418,7 +438,7 @@ void Registers::want(bool in_memory) {
     };
     for (auto one = function_.body.rbegin(); one != function_.body.rend(); ++one) {
       add(one->guard, kAllBytes);
-      for (std::size_t i = has_result(*one) ? 1 : 0; i < one->operands.size(); ++i) {
+      for (std::size_t i = ways_of(*one).has_result ? 1 : 0; i < one->operands.size(); ++i) {
         const Operand& operand = one->operands[i];
         if (one->opcode == "st" && i == 1 && !is_local(*one) && !in_memory &&
             !is_shifted(operand)) {
@@ -434,7 +454,7 @@ void Registers::want(bool in_memory) {
                                           ((1 << each) - 1)));
           }
         } else {
-          for (const std::int32_t index : operand.registers()) add(index, kAllBytes);
+          operand.each_register([&](std::int32_t index) { add(index, kAllBytes); });
         }
       }
     }
@@ -445,12 +465,14 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
                            bool& decides) const {
   const Operand* const place = address_of(load);
   bool is_kept = false, is_compared = false, goes_on = false;
-  std::set<std::int32_t> seen;
+  std::vector<char> seen(uses_.size());
   std::vector<std::int32_t> open;
   const auto reach = [&](const Operand& operand) {
-    for (const std::int32_t index : operand.registers()) {
-      if (seen.insert(index).second) open.push_back(index);
-    }
+    operand.each_register([&](std::int32_t index) {
+      char& its = seen[static_cast<std::size_t>(index)];
+      if (its == 0) open.push_back(index);
+      its = 1;
+    });
   };
   reach(load.operands[0]);
   while (!open.empty()) {
@@ -460,8 +482,9 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
       const auto names = [&](std::size_t i) {
         return i < one->operands.size() && one->operands[i].names(index);
       };
-      if (is_any(one->opcode, {"bra", "setp", "brx", "testp"}) || one->guard == index) continue;
-      if (one->opcode == "st" && !is_local(*one)) {
+      const Effect effect = ways_of(*one).effect;
+      if (effect == Effect::decides || one->guard == index) continue;
+      if (effect == Effect::is_stored) {
         if (names(1)) {
           is_kept = true;
           const Operand* const its = address_of(*one);
@@ -469,10 +492,10 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
         } else {
           goes_on = true;
         }
-      } else if (one->opcode == "atom" && one->has("cas")) {
+      } else if (effect == Effect::is_compared) {
         is_compared |= names(2);
         goes_on |= names(1);
-      } else if (!has_result(*one) || is_any(one->opcode, {"atom", "ld", "call"})) {
+      } else if (effect == Effect::goes_on) {
         goes_on = true;
       } else {
         reach(one->operands[0]);

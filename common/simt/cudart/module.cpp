@@ -138,7 +138,11 @@ void Module::set_initial_values(const Placed& placed) {
 
 // ---- Kernel ----
 
-const ptx::Function* Kernel::function() { return module->ptx().function(symbol); }
+const ptx::Function* Kernel::function() {
+  // Every launch asks, and a module may have thousands.
+  if (function_ == nullptr) function_ = module->ptx().function(symbol);
+  return function_;
+}
 
 const machine::Code& Kernel::code() { return code_to_debug(); }
 

@@ -86,7 +86,8 @@ struct Kernel {
     std::unique_ptr<const checker::Facts> facts;
   };
   Decoded& here() { return decoded_[current_device()]; }
-  std::map<int, Decoded> decoded_;  // by device
+  const ptx::Function* function_ = nullptr;  // once it has been asked for
+  std::map<int, Decoded> decoded_;           // by device
 };
 
 /// A __device__, __constant__ or __managed__ variable as host code knows it: by the address of its shadow.

@@ -206,7 +206,7 @@ class Watch : public machine::Observer {
   std::unordered_map<const machine::Warp*, std::uint32_t> have_waited_;
   // Of constant memory: where it is, and of which words the operation knows that they are read.
   std::uint64_t constants_ = 0;
-  std::vector<bool> constants_read_;
+  std::vector<char> constants_read_;
   std::vector<Counters> sites_;         // by site, behind one for what has none
   std::vector<std::uint64_t> tallies_;  // by Probes::tallies()
   std::unordered_map<std::int32_t, std::uint64_t> local_sectors_;  // by site

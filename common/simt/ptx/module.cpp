@@ -63,11 +63,7 @@ Type special_type(std::string_view name) {
 
 std::vector<std::int32_t> Operand::registers() const {
   std::vector<std::int32_t> all;
-  if (kind == Kind::reg && index >= 0) all.push_back(index);
-  for (const Operand& part : parts) {
-    const std::vector<std::int32_t> its = part.registers();
-    all.insert(all.end(), its.begin(), its.end());
-  }
+  each_register([&](std::int32_t its) { all.push_back(its); });
   return all;
 }
 

@@ -113,6 +113,11 @@ struct Operand {
 
   /// The registers that it and its parts name.
   std::vector<std::int32_t> registers() const;
+  template <class Visit>
+  void each_register(const Visit& visit) const {
+    if (kind == Kind::reg && index >= 0) visit(index);
+    for (const Operand& part : parts) part.each_register(visit);
+  }
   bool names(std::int32_t reg) const;
 };
 

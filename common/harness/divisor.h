@@ -5,9 +5,14 @@
 // load has to wait for all of them. With a factor from the host it is a product and a shift.
 #pragma once
 
-#include <stdexcept>
+#include <exception>
 
 namespace halo {
+
+// (An exception of <stdexcept> has a std::string, which nvcc would read four times for each kernel.)
+struct NoDivisor : std::exception {
+  const char* what() const noexcept override { return "a divisor is at least 1"; }
+};
 
 struct Divisor {
   int value = 0;
@@ -15,9 +20,9 @@ struct Divisor {
   int shift = 0;
 
   constexpr Divisor() = default;
-  // 1 <= d < 2^31; else std::invalid_argument.
+  // 1 <= d < 2^31; else NoDivisor.
   constexpr Divisor(int d) : value(d) {  // NOLINT: where an int stood, this can stand
-    if (d < 1) throw std::invalid_argument("a divisor is at least 1");
+    if (d < 1) throw NoDivisor();
     int bits = 0;
     while ((1ll << bits) < d) ++bits;
     shift = 31 + bits;

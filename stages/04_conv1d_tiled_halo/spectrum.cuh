@@ -4,7 +4,6 @@
 #include <cuda_runtime.h>
 
 #include <cmath>
-#include <vector>
 
 #include "stages/04_conv1d_tiled_halo/transform.cuh"
 
@@ -20,8 +19,7 @@ struct Prepared {
 
 // In double: the mask's spectrum is as exact as floats can be.
 inline void prepare(const float* mask, int width, Prepared& prepared) {
-  std::vector<double> cosine(
-      kPoints);  // of 2 pi m / kPoints; the sine is three quarters further on
+  double cosine[kPoints];  // of 2 pi m / kPoints; the sine is three quarters further on
   for (int m = 0; m < kPoints; ++m) cosine[m] = std::cos(6.283185307179586477 * m / kPoints);
   const auto sine = [&](int m) { return cosine[(m + 3 * kPoints / 4) % kPoints]; };
   for (int m = 0; m < kSpan; ++m) {

@@ -5,7 +5,6 @@
 // for each output it takes part in, numbered m = (n*P + p)*Q + q.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 namespace halo::cuconv_two_stage {
@@ -76,10 +75,12 @@ template <class Visit>
 void for_each_chunk(const Chunks& chunks, int K, int products, Visit visit) {
   for (std::int64_t k = 0; k < K; k += chunks.filters) {
     for (std::int64_t m = 0; m < products; m += chunks.products) {
-      visit(Chunk{static_cast<int>(k),
-                  static_cast<int>(std::min<std::int64_t>(chunks.filters, K - k)),
-                  static_cast<int>(m),
-                  static_cast<int>(std::min<std::int64_t>(chunks.products, products - m))});
+      const std::int64_t filters_left = K - k, products_left = products - m;
+      visit(Chunk{
+          static_cast<int>(k),
+          filters_left < chunks.filters ? static_cast<int>(filters_left) : chunks.filters,
+          static_cast<int>(m),
+          products_left < chunks.products ? static_cast<int>(products_left) : chunks.products});
     }
   }
 }

@@ -6,7 +6,6 @@
 // of a tap is filled up with zeros.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "common/harness/divisor.h"

@@ -1,8 +1,6 @@
 // The copy that is the roof: copy.hpp says what it is for.
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 #include "common/harness/backend/copy.hpp"
 
 namespace halo {
@@ -50,8 +48,7 @@ void start(const float* from, float* to, std::int64_t count, int head) {
   constexpr int kCells = sizeof(Vector) / sizeof(float);
   const std::int64_t vectors = (count - head) / kCells;
   const auto tail = static_cast<int>((count - head) % kCells);
-  const auto blocks =
-      static_cast<unsigned>(std::max<std::int64_t>(1, (vectors - 1) / kThreads + 1));
+  const auto blocks = static_cast<unsigned>(max(std::int64_t{1}, (vectors - 1) / kThreads + 1));
   copy_kernel<Vector><<<blocks, kThreads, 0, cudaStreamPerThread>>>(from, to, vectors, head, tail);
 }
 
@@ -61,7 +58,7 @@ int launch_copy(const float* from, float* to, std::int64_t count) {
   if (count <= 0) return cudaSuccess;
   const int head = cells_to_boundary(to);
   if (cells_to_boundary(from) == head) {
-    start<float4>(from, to, count, static_cast<int>(std::min<std::int64_t>(head, count)));
+    start<float4>(from, to, count, static_cast<int>(min(std::int64_t{head}, count)));
   } else {
     start<float>(from, to, count, 0);
   }

@@ -167,6 +167,9 @@ struct BlockCheck::Storage {
     bool has(std::size_t word) const { return (all[word / 64] >> word % 64 & 1) != 0; }
   };
   Touched loaded, stored;
+  // The block's own while there is one, empty without: memory for them is asked for once.
+  std::vector<Filling> filling;
+  std::vector<std::vector<Source>> sources;
 
   bool is_settled(std::uint64_t group, unsigned warp) const {
     return settled[group] == kByAll || settled[group] == warp + 1;

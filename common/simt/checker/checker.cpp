@@ -134,6 +134,8 @@ BlockCheck::BlockCheck(Checker& checker, std::uint64_t block)
     storage_->words.clear();
     storage_->unsettle();
   }
+  filling_ = std::move(storage_->filling);
+  sources_ = std::move(storage_->sources);
   if (checker_.launch_.is_quick) {
     storage_->loaded.clear(checker_.launch_.shared_bytes / 4);
     storage_->stored.clear(checker_.launch_.shared_bytes / 4);
@@ -149,6 +151,13 @@ BlockCheck::BlockCheck(Checker& checker, std::uint64_t block)
 }
 
 BlockCheck::~BlockCheck() {
+  // The next block finds them empty, with their memory.
+  if (fillings_ != 0) filling_.clear();
+  if (source_count_ != 0) {
+    for (std::vector<Source>& its : sources_) its.clear();
+  }
+  storage_->filling = std::move(filling_);
+  storage_->sources = std::move(sources_);
   const std::lock_guard lock(checker_.mutex_);
   checker_.spare_.push_back(std::move(storage_));
   checker_.there_.erase(id_);

@@ -113,23 +113,37 @@ void read_verdict(Settings& s) {
   }
 }
 
-// SIMT_JUDGE=SEAL:KEY, gone before the program's own code begins, which is to know neither.
+// SIMT_JUDGE=SEAL:KEY and SIMT_FAIL, gone before the program's own code begins, which is to know neither.
 struct OfJudge {
   std::string seal;
   std::uint64_t nudge = 0;
+  std::string failure;
 };
 OfJudge& of_judge() {
   static OfJudge& instance = *new OfJudge;
   return instance;
 }
+// The text stays what the system shows of the process, so it is overwritten, with the name before it.
+std::string taken_from_environment(const char* name) {
+  char* const text = std::getenv(name);
+  if (text == nullptr) return {};
+  std::string value = text;
+  const std::size_t before = std::strlen(name) + 1;
+  unsetenv(name);
+  std::memset(text - before, '*', before + value.size());
+  return value;
+}
 [[gnu::constructor(101)]] void take_from_judge() {
-  char* const text = std::getenv("SIMT_JUDGE");
-  if (text == nullptr || *text == '\0') return;
-  const std::string words = text;
+  of_judge().failure = taken_from_environment("SIMT_FAIL");
+  const std::string words = taken_from_environment("SIMT_JUDGE");
+  if (words.empty()) return;
   const std::size_t colon = words.find(':');
-  if (colon == std::string::npos) refuse("SIMT_JUDGE", text, "give a seal, a colon and a key");
-  of_judge() = {words.substr(0, colon), std::strtoull(text + colon + 1, nullptr, 10)};
-  std::memset(text, '*', words.size());
+  if (colon == std::string::npos) {
+    refuse("SIMT_JUDGE", words.c_str(), "give a seal, a colon and a key");
+  }
+  of_judge().seal = words.substr(0, colon);
+  of_judge().nudge = std::strtoull(words.c_str() + colon + 1, nullptr, 10);
+  settings();  // before the program can change the others
 }
 
 // A name that no setting has is mistyped as a rule.
@@ -172,7 +186,7 @@ Settings& settings() {
     if (const char* text = std::getenv("SIMT_TRACE"); text && std::string_view(text) != "0") {
       s->traced = static_cast<unsigned>(number_from_environment("SIMT_TRACE", 0, 1'000'000));
     }
-    if (const char* text = std::getenv("SIMT_FAIL"); text && *text) read_failure(text, *s);
+    if (!of_judge().failure.empty()) read_failure(of_judge().failure.c_str(), *s);
     read_verdict(*s);
     tell_unknown();
     s->seal = of_judge().seal;

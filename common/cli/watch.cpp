@@ -94,7 +94,7 @@ FileState state_of(const fs::path& file) {
 struct Saved {
   FileState source;
   FileState predictions;
-  FileState start;  // by mistake
+  FileState start;  // which some edit by mistake
   bool operator==(const Saved&) const = default;
 };
 

@@ -342,6 +342,28 @@ TEST_CASE("What a register has been loaded with is not loaded again") {
         "ld.shared.f32; ld.shared.f32");
 }
 
+TEST_CASE("What no round of a loop changes is loaded before it") {
+  const auto loop = [](const std::string& before, const std::string& in_loop) {
+    return rewritten(".shared .align 16 .b8 a[1024];\n",
+                     "mov.u64 %rd1, p;\nmov.u64 %rd2, p;\n" + before +
+                         "@%p1 bra $E;\n$L:\nld.global.nc.f32 %f1, [%rd2];\n" + in_loop +
+                         "add.s64 %rd2, %rd2, 4;\nsetp.lt.s32 %p1, %r2, %r0;\n@%p1 bra $L;\n$E:\n");
+  };
+  const std::string load = "ld.global.u32 %r5, [%rd1];\n", own = "ld.global.nc.f32";
+  CHECK(loop("", load) == "ld.global.u32; " + own);
+  // What the stretch before has loaded is there.
+  CHECK(loop("ld.global.u32 %r6, [%rd1];\n", load) == "ld.global.u32; " + own);
+  CHECK(loop("ld.global.u32 %r6, [%rd1+4];\n", load) == "ld.global.u32; ld.global.u32; " + own);
+  CHECK(loop("", "ld.volatile.global.u32 %r5, [%rd1];\n") == own + "; ld.volatile.global.u32");
+  CHECK(loop("", load + "st.global.u32 [%rd3], %r5;\n") == own + "; ld.global.u32; st.global.u32");
+  CHECK(loop("", load + "st.shared.u32 [%r1], %r5;\n") ==
+        "ld.global.u32; " + own + "; st.shared.u32");
+  CHECK(loop("", load + "add.s64 %rd1, %rd1, 4;\n") == own + "; ld.global.u32");
+  CHECK(loop("", "@%p2 bra $M;\n" + load + "$M:\n") == own + "; ld.global.u32");
+  CHECK(loop("", load + "bar.sync 0;\n") == own + "; ld.global.u32");
+  CHECK(loop("", load + "nanosleep.u32 20;\n") == own + "; ld.global.u32");
+}
+
 TEST_CASE("Parts of a wide load that nobody reads are left out") {
   const auto four = [](const std::string& used) {
     std::string body = "ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%rd1];\n";

@@ -1,10 +1,11 @@
 // What a block of warpgroup.cu has on chip, and how its warpgroups take turns.
 //
 //   copying         waits for used[place],    fills a place,            arrives at copied[place]
-//   two multiply    wait for copied[place],   multiply what is there,   arrive at used[place]
+//   multiplying     wait for copied[place],   multiply what is there,   arrive at used[place]
 //                   wait for stored,          leave a tile's sums,      arrive at summed
 //   storing         waits for summed,         stores them,              arrives at stored
 //
+// Two warpgroups multiply; of a tile of 64 outputs one.
 // Two blocks that have a part of each sum are a cluster: each stores half of the filters, adding what the other has left
 // on chip, so both arrive at the barriers of both.
 #pragma once

@@ -1,4 +1,4 @@
-// The task of warpgroup.cu's first two warpgroups: they multiply.
+// The task of warpgroup.cu's first warpgroups, two or one: they multiply.
 #pragma once
 
 #include "common/convolve/warpgroup/block.cuh"

@@ -16,7 +16,7 @@ constexpr int kWarpgroupChannels = 32;
 constexpr int kWarpgroupHalf = kWarpgroupChannels / 2;
 // Of a block: two warpgroups or one multiply, one copies to shared memory, one stores.
 constexpr int warpgroup_threads(int pixels) { return pixels / 64 * 128 + 2 * 128; }
-// Of these blocks an SM holds two at a time, of others one.
+// Of blocks with few pixels an SM holds two at a time, of others one.
 constexpr int warpgroup_resident(int pixels) { return kWarpgroupPixels / pixels; }
 // Floats on chip from one channel's pixels to the next one's, and from one filter's sums to the next one's: 24 and 4
 // more, so that the rows which a warp reads or writes at a time have no bank conflicts.
@@ -36,7 +36,7 @@ struct WarpgroupTile {
   int filters;    // 32, 64, 80, 96 or 128; with few pixels 32
   int parts = 1;  // of a sum's pieces, 1 or 2: those of a tile go to so many blocks, a cluster
   int pixels = kWarpgroupPixels;  // or kFewPixels
-  // An SM has no second block: it asks for more than half of the SM's shared memory.
+  // No second block comes to its SM: it asks for more than half of the shared memory, 228 KiB on Hopper.
   bool alone = false;
 
   // Floats on chip of a piece: its filters in two parts, and its pixels.

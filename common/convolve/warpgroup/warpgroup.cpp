@@ -121,8 +121,9 @@ std::vector<Conv2dVariant> warpgroup_of_each_tile() {
   std::vector<Conv2dVariant> all;
   for (const WarpgroupTile& tile : warpgroup_tiles()) {
     const std::string parts = tile.parts > 1 ? ", its sum over two blocks" : "";
+    const std::string few = tile.pixels < kWarpgroupPixels ? ", and half as many outputs" : "";
     all.push_back(variant_of("warpgroup_" + sizes_of(tile),
-                             "the same with so many filters per tile" + parts, {tile},
+                             "the same with so many filters per tile" + few + parts, {tile},
                              [tile](const ConvLayer& layer, const gpus::GpuLimits& gpu) {
                                return exact_warpgroup(layer, tile, gpu);
                              }));

@@ -6,7 +6,7 @@
 // How        as split_tf32: the layer is a product of matrices, factors are split into two parts of TF32, and three of
 //            the four products are added. Here they are wgmma's, of which a warpgroup has [64 outputs][filters] under
 //            way while it prepares the next. Each warpgroup of a block has a task of its own: one copies pieces of the
-//            factors to shared memory, two multiply them, one stores their sums while they are at the next tile. Blocks
+//            factors to shared memory, two (of a tile of 64 outputs one) multiply them, one stores their sums while they are at the next tile. Blocks
 //            are persistent: as many as the SMs hold, each with several tiles. Where those come out uneven, two blocks
 //            that are a cluster share each tile's sums: half a tile more or less is what then is left over.
 // Must cost  the input once for each tile's filters, and for each tap; the filters, twice as many bytes as they were,

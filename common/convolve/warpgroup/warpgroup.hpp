@@ -13,7 +13,7 @@ namespace halo::convolve {
 Conv2dVariant warpgroup();
 /// Fully connected layers, outputs in the place of pixels and images in that of filters (plan_fully_connected).
 Conv2dVariant warpgroup_fully_connected();
-/// With each number of filters a tile, and these as contenders: warpgroup_32 ... warpgroup_128.
+/// With each of warpgroup_tiles(), and these as contenders: warpgroup_32 ... warpgroup_128_p2, warpgroup_32x64.
 std::vector<Conv2dVariant> warpgroup_of_each_tile();
 std::vector<Contender> warpgroup_contenders();
 

@@ -77,7 +77,8 @@ constexpr int kApartBlockCount = sizeof kApartBlocks / sizeof kApartBlocks[0];
 // The block that suits the layer and the shape with most outputs, and not certain ones of them.
 constexpr int kBestBlock = -1, kMostOutputs = 0;
 
-// Of the products on tensor cores (winograd_split.cu): tiles of a block, of warpgroup.cu's.
+// Of the products on tensor cores (winograd_split.cu): warpgroup.cu's tiles, whose filters are tiles here, and whose pixels
+// are filters.
 constexpr WarpgroupTile kWinogradSplitTiles[] = {{128}, {96}, {80},
                                                  {64},  {32}, {32, 1, kFewPixels}};
 

@@ -63,7 +63,7 @@ struct WinogradSplitPlan {
   std::int64_t workspace_floats = 0;  // transformed inputs in two parts, then sums, of a slice
 };
 
-/// The same with products on tensor cores, in blocks of so many tiles, one of kWinogradSplitTiles. Refuses what
+/// The same with products on tensor cores, with one of kWinogradSplitTiles. Refuses what
 /// plan_winograd_apart and warpgroup refuse, and groups.
 WinogradSplitPlan exact_winograd_split(const conv::ConvLayer& layer, const WarpgroupTile& tile,
                                        const gpus::GpuLimits& gpu,

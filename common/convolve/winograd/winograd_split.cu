@@ -7,7 +7,7 @@
 //            the layer's filters and whose filters its tiles. So the filters, of which there are 36 numbers where there were
 //            9, are read once and as they are, and what wgmma wants in two parts of TF32 is the smaller factor, which is
 //            transformed in each call anyway. With many images it would be the larger one.
-// Must cost  as winograd_apart.cu, but transformed inputs are twice as many bytes, and filters are in whole 128s.
+// Must cost  as winograd_apart.cu, but transformed inputs are twice as many bytes, and filters are in whole 128s, or 64s.
 //            Its error is normwise, as there.
 #include "common/convolve/warpgroup/tile.hpp"
 #include "common/convolve/winograd/apart_transforms.cuh"

@@ -95,7 +95,7 @@ std::vector<Entry> choose_variants(const std::vector<AnyStage>& stages,
       const auto same_source = [&](const AnyVariant& other) {
         return other.source == variant.source;
       };
-      // Of files that are no stage's, other stages have variants, too.
+      // A file outside stages/ is shared: other stages have variants of it, too.
       const bool is_shared =
           !variant.source.starts_with("stages/") ||
           std::count_if(stage.variants.begin(), stage.variants.end(), same_source) > 1;

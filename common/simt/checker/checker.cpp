@@ -28,6 +28,7 @@ void Checker::begin_launch(const Launch& launch) {
   unfenced_.clear();
   unfenced_count_ = 0;
   order_.clear();
+  copies_ = 0;
   order_matters_ = false;
   ++launch_number_;
   initialised_->is_parallel = launch.is_parallel;

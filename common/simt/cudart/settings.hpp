@@ -1,6 +1,6 @@
 // What the environment asks of a simulated program: SIMT_CHECKS, SIMT_THREADS, SIMT_STEP_LIMIT,
 // SIMT_REPORT, SIMT_TRACE, SIMT_FAIL, SIMT_FAIL_ON, SIMT_SUPPRESSIONS, SIMT_JUDGE. Read once, at the first use, under a judge
-// before the program begins. A value that makes no sense is one line on stderr and exit status 2. (SIMT_GPU is read by
+// before the program begins; SIMT_FAIL leaves the environment when the library is loaded. A value that makes no sense is one line on stderr and exit status 2. (SIMT_GPU is read by
 // current_gpu.cpp.)
 #pragma once
 

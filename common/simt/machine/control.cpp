@@ -21,8 +21,10 @@ const Step* branch(const Step* step, Warp& warp) {
   const std::uint32_t takers = warp.active & (step->guard_negated ? ~guard : guard);
   if (takers == 0) return step + 1;
   if (takers == warp.active) return warp.jump(step, step->target);
-  // A jump there would come when its turn does, which may be behind all that the others do.
-  const Step* const next = step[1].run == &jump ? step[1].target : step + 1;
+  // A jump that the layout adds there would come when its turn does, which may be behind all that the others do. (One of the
+  // PTX's own has a site of its own.)
+  const bool is_added = step[1].run == &jump && step[1].site == step->site;
+  const Step* const next = is_added ? step[1].target : step + 1;
   return warp.split(step->target, takers, next);
 }
 

@@ -5,6 +5,7 @@
 // for nobody, as on GPUs, and finds what the lanes of its mask that are there have.
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -405,20 +406,18 @@ void build_elect(Decoder& decoder, const ptx::Instruction& one) {
 
 void Warp::meet_apart(const Group& one) {
   const auto what_runs = [](const Step* at) { return at->inner != nullptr ? at->inner : at->run; };
+  const auto is_there = [&](const Group& other) {
+    return other.state == Group::State::in_warp && other.awaited == one.awaited &&
+           what_runs(other.at) == what_runs(one.at);
+  };
+  std::uint32_t met = 0;
+  for (const Group& other : others) met |= is_there(other) ? other.lanes : 0;
+  if ((one.awaited & live & ~met) != 0) return;
   const ptx::Instruction& its = *block->grid->code->sites[static_cast<std::size_t>(one.at->site)];
   constexpr std::string_view kKinds[] = {"bar", "shfl", "vote", "redux", "match"};
   if (std::find(std::begin(kKinds), std::end(kKinds), its.opcode) == std::end(kKinds)) return;
   std::vector<Group> there;
-  std::uint32_t met = 0;
-  for (const Group& other : others) {
-    if (other.state != Group::State::in_warp || other.awaited != one.awaited ||
-        what_runs(other.at) != what_runs(one.at)) {
-      continue;
-    }
-    there.push_back(other);
-    met |= other.lanes;
-  }
-  if ((one.awaited & live & ~met) != 0) return;
+  std::copy_if(others.begin(), others.end(), std::back_inserter(there), is_there);
   // Each place has its own registers: what a lane brings lies, while another place has its turn, in that one's.
   const bool is_vote = its.opcode == "vote", is_wide = its.type() == Type::b64;
   const auto bring = [&](const Step* at, std::size_t lane, std::uint64_t value) {

@@ -471,7 +471,8 @@ class ControlFlow {
              std::equal(other.operands.begin() + 1, other.operands.end(), one.operands.begin() + 1,
                         one.operands.end(), [](const Operand& a, const Operand& b) {
                           return a.kind == b.kind && a.index == b.index && a.bits == b.bits &&
-                                 a.negated == b.negated && a.parts.empty() && b.parts.empty();
+                                 a.negated == b.negated && a.name == b.name &&
+                                 a.offset == b.offset && a.parts.empty() && b.parts.empty();
                         });
     };
     if (!is_arithmetic(one) || one.opcode == "mov" || one.guard >= 0) return false;

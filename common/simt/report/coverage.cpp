@@ -65,7 +65,10 @@ class ModuleFacts {
     const bool ran =
         std::any_of(blocks_.begin(), blocks_.end(), [](const Block& b) { return b.ran; });
     launched |= ran;  // what is called by its address is known when it was
-    for (Block& block : blocks_) add_lines(block, launched);
+    for (Block& block : blocks_) {
+      block.launched = launched;
+      add_lines(block);
+    }
     for (std::size_t b = 0; b < blocks_.size(); ++b) add_branch(function, b, launched);
     for (const auto& [location, closers] : closers_) close(location, closers, launched);
     blocks_of_all_.insert(blocks_of_all_.end(), blocks_.begin(), blocks_.end());
@@ -235,10 +238,9 @@ class ModuleFacts {
     return false;
   }
 
-  void add_lines(Block& block, bool launched) {
-    block.launched = launched;
+  void add_lines(const Block& block) {
     for (const Visit& visit : block.visits) {
-      (visit.stays ? visit.told->sure : visit.told->rest).add({true, visit.ran, launched});
+      (visit.stays ? visit.told->sure : visit.told->rest).add({true, visit.ran, block.launched});
     }
   }
 

@@ -52,7 +52,7 @@ class CoverageFacts {
     bool branched = false;  // it decides something, and did
     bool follows = false;   // the rest: what is sure of the code around it never ran
     bool follows_launched = false;
-    // That it is told of what was launched.
+    // Whether it counts as a line of what was launched.
     bool launched() const {
       return sure.is_launched || follows_launched || (rest.is_launched && reached());
     }

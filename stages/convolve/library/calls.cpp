@@ -36,7 +36,7 @@ int guarded(const char* function, const std::function<void()>& work) {
 
 void require(int cuda_error, const char* what) {
   if (cuda_error == cudaSuccess) return;
-  // What is said where there is no driver at all is that it is too old.
+  // Where there is no driver at all, CUDA says that it is too old.
   const bool lacks_gpu =
       cuda_error == cudaErrorNoDevice || cuda_error == cudaErrorInsufficientDriver;
   throw std::runtime_error(

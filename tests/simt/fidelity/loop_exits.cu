@@ -217,6 +217,37 @@ __global__ void ways_that_end(const int* in, int* a, int* b) {
     }
   }
 }
+// Stores where it is, or where it would be: lanes wait for each other at one of the two.
+__global__ void bisected(const int* sorted, int* where, int n, int keys) {
+  const int t = thread();
+  if (t >= keys) return;
+  const int key = t * 7 % 500;
+  int low = 0, high = n;
+  while (low < high) {
+    const int middle = (low + high) / 2, value = sorted[middle];
+    if (value == key) {
+      where[t] = middle;
+      return;
+    }
+    if (value < key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  where[t] = ~low;
+}
+// The end of a row, which no round changes, stands in the loop: nvcc moves no load past __ldg().
+__global__ void eight_lanes_a_row(const int* ends, const int* columns, const float* x, float* y,
+                                  int rows) {
+  const int lane = threadIdx.x % 8, row = thread() / 8;
+  if (row >= rows) return;
+  float sum = 0;
+  for (int i = ends[row] + lane; i < ends[row + 1]; i += 8) sum += __ldg(x + columns[i]);
+  for (int d = 4; d > 0; d /= 2)
+    sum += __shfl_down_sync(0xffu << threadIdx.x % 32 / 8 * 8, sum, d, 8);
+  if (lane == 0) y[row] = sum;
+}
 // From an inner loop to the next round of the outer one, with work or without.
 __global__ void next_of_the_outer(const int* in, int* out, int n) {
   const int t = thread();
@@ -324,6 +355,19 @@ void loop_exits() {
   tell("three ways out", out);
   ways_that_end<<<2, kThreads>>>(in.data(), places.data(), places.data() + 256);
   tell("ways that end", places);
+  std::vector<int> steps(333);
+  for (int i = 0; i < 333; ++i) steps[i] = i * 3 / 2;
+  Array<int> sorted(333);
+  require(cudaMemcpy(sorted.data(), steps.data(), 333 * sizeof(int), cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+  bisected<<<2, kThreads>>>(sorted.data(), out.data(), 333, 120);
+  tell("bisected", out);
+  for (int i = 0; i < 333; ++i) steps[i] = i == 0 ? 0 : steps[i - 1] + i * 5 % 23;
+  require(cudaMemcpy(sorted.data(), steps.data(), 333 * sizeof(int), cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+  Array<float> x(64), y(16);
+  eight_lanes_a_row<<<2, kThreads>>>(sorted.data(), in.data(), x.data(), y.data(), 16);
+  tell("eight lanes a row", y);
   next_of_the_outer<<<2, kThreads>>>(in.data(), out.data(), 7);
   tell("next of the outer", out);
   leaves_64_rounds<<<2, kThreads>>>(in.data(), out.data());

@@ -424,6 +424,15 @@ class Products {
   std::map<std::int32_t, const Instruction*> known_;
 };
 
+// A load in whose place its register takes what the other has loaded.
+Instruction as_move(const Instruction& one, const Instruction& other) {
+  Instruction move = one;
+  move.opcode = "mov";
+  move.modifiers = {one.modifiers.back()};
+  move.operands = {value_of(one), value_of(other)};
+  return move;
+}
+
 // What a register has been loaded with already is not loaded again, on the way straight on past jumps neither.
 class Repeats {
  public:
@@ -440,11 +449,7 @@ class Repeats {
       if (registers_.definitions(value_of(one).index).size() == 1) known_.push_back({&one, at});
       return;
     }
-    Instruction move = one;
-    move.opcode = "mov";
-    move.modifiers = {one.modifiers.back()};
-    move.operands = {value_of(one), value_of(*before->one)};
-    rewritten_[&one] = {std::move(move)};
+    rewritten_[&one] = {as_move(one, *before->one)};
   }
   // Addresses that change are others.
   void write(const Instruction& one) {
@@ -995,11 +1000,7 @@ class Invariants {
   }
   void move(const Instruction& one, std::int32_t begin, const std::set<std::int32_t>& labels) {
     if (const Instruction* const same = loaded_before(one, begin, labels)) {
-      Instruction copy = one;
-      copy.opcode = "mov";
-      copy.modifiers = {one.modifiers.back()};
-      copy.operands = {value_of(one), value_of(*same)};
-      rewritten_[&one] = {std::move(copy)};
+      rewritten_[&one] = {as_move(one, *same)};
       return;
     }
     const Instruction& last = at(begin - 1);

@@ -147,11 +147,10 @@ class ControlFlow {
       }
     }
     for (const Loop& loop : loops_) {
-      const std::vector<bool> ways = ways_out(loop);
+      const std::set<int> ways = ways_out(loop);
       if (ways.empty()) continue;
-      const auto rest = std::stable_partition(order.begin(), order.end(), [&](int block) {
-        return !ways[static_cast<std::size_t>(block)];
-      });
+      const auto rest = std::stable_partition(order.begin(), order.end(),
+                                              [&](int block) { return !ways.contains(block); });
       const auto first =
           std::find_if(order.begin(), rest, [&](int block) { return loop.has(block); });
       std::rotate(first, rest, order.end());
@@ -447,7 +446,8 @@ class ControlFlow {
   }
   // Instructions of a way out, from where others come to it, too, if they do.
   int steps_of(int exit, const Loop& loop) const {
-    const std::set<int> way = reached_from({exit}, loop);
+    const auto ends = [&](int block) { return only_ends(block); };
+    const std::set<int> way = reached_from({exit}, loop, ends);
     std::vector<int> shared;
     for (const int block : way) {
       if (std::any_of(at(block).before.begin(), at(block).before.end(),
@@ -456,7 +456,7 @@ class ControlFlow {
       }
     }
     int steps = 0;
-    for (const int block : shared.empty() ? way : reached_from(shared, loop)) {
+    for (const int block : shared.empty() ? way : reached_from(shared, loop, ends)) {
       for (std::int32_t i = at(block).begin; i < at(block).end; ++i) {
         const Instruction& one = function_.body[static_cast<std::size_t>(i)];
         steps += one.opcode != "bra" && !ends_thread(one) && !repeats(one, loop);
@@ -484,19 +484,21 @@ class ControlFlow {
     }
     return false;
   }
-  std::set<int> reached_from(std::vector<int> open, const Loop& left) const {
+  // From these on, without the loop that was left and what is not around it; and without those that stop(block).
+  template <class Stop>
+  std::set<int> reached_from(std::vector<int> open, const Loop& left, const Stop& stop) const {
     std::set<int> reached;
     while (!open.empty()) {
       const int block = open.back();
       open.pop_back();
-      if (block == end() || only_ends(block) || !reached.insert(block).second) continue;
+      if (block == end() || stop(block) || !reached.insert(block).second) continue;
       for (const int to : following(block, around(left), &left)) open.push_back(to);
     }
     return reached;
   }
 
-  // What lanes do between the loop and where all of them have left it: whether each block is part of that.
-  std::vector<bool> ways_out(const Loop& loop) {
+  // What lanes do between the loop and where all of them have left it; nothing where they go on as the blocks stand.
+  std::set<int> ways_out(const Loop& loop) {
     const Loop* const outer = around(loop);
     std::set<int> exits;
     for (int block = 0; block < end(); ++block) {
@@ -512,21 +514,14 @@ class ControlFlow {
       if (meeting == end()) return {};
     }
     if (meeting < loop.last) return {};
-    std::vector<bool> ways(blocks_.size());
+    const std::set<int> ways = reached_from({exits.begin(), exits.end()}, loop,
+                                            [&](int block) { return block == meeting; });
     // Without an access nobody sees who runs it with whom.
-    bool has_access = false;
-    std::vector<int> open(exits.begin(), exits.end());
-    while (!open.empty()) {
-      const int block = open.back();
-      open.pop_back();
-      if (block == end() || block == meeting) continue;
-      if (ways[static_cast<std::size_t>(block)]) continue;
-      ways[static_cast<std::size_t>(block)] = true;
-      has_access |= std::any_of(function_.body.begin() + at(block).begin,
-                                function_.body.begin() + at(block).end, is_access);
-      for (const int to : following(block, outer, &loop)) open.push_back(to);
-    }
-    return has_access ? ways : std::vector<bool>{};
+    const bool has_access = std::any_of(ways.begin(), ways.end(), [&](int block) {
+      return std::any_of(function_.body.begin() + at(block).begin,
+                         function_.body.begin() + at(block).end, is_access);
+    });
+    return has_access ? ways : std::set<int>{};
   }
 
   const ptx::Function& function_;

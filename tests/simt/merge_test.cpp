@@ -342,6 +342,40 @@ TEST_CASE("What a register has been loaded with is not loaded again") {
         "ld.shared.f32; ld.shared.f32");
 }
 
+TEST_CASE("What nobody writes is loaded once, past barriers, stores and where ways meet") {
+  const std::string load = "ld.global.nc.f32 %f0, [%rd1];\n";
+  const auto again = [&](const std::string& between, const std::string& first = "") {
+    return rewritten(kTile, first + load + between + "ld.global.nc.f32 %f1, [%rd1];\n");
+  };
+  CHECK(again("bar.sync 0;\n") == "ld.global.nc.f32");
+  CHECK(again("st.global.f32 [%rd2], %f9;\n") == "ld.global.nc.f32; st.global.f32");
+  CHECK(again("@%p1 bra $S;\nst.shared.f32 [%r1], %f9;\n$S:\nbar.sync 0;\n") ==
+        "ld.global.nc.f32; st.shared.f32");
+  // Not where some come that have not loaded it, or come again.
+  CHECK(again("$S:\n", "@%p1 bra $S;\n") == "ld.global.nc.f32; ld.global.nc.f32");
+  CHECK(again("$S:\nadd.s32 %r5, %r5, 1;\n@%p2 bra $S;\nadd.s64 %rd1, %rd1, 4;\n") ==
+        "ld.global.nc.f32; ld.global.nc.f32");
+  CHECK(again("add.s64 %rd1, %rd1, 4;\nbar.sync 0;\n") == "ld.global.nc.f32; ld.global.nc.f32");
+}
+
+TEST_CASE("A load waits for the jump of those who do not need it") {
+  // The load of %f1, which all need, comes first where the other has waited.
+  const auto of = [](const std::string& between, const std::string& behind = "") {
+    return rewritten(kTile, "ld.shared.u8 %h1, [%r1];\nld.global.f32 %f1, [%rd1];\n" + between +
+                                "@%p1 bra $E;\nst.global.u8 [%rd2], %h1;\n$E:\n" + behind +
+                                "st.shared.f32 [%r1], %f1;\n");
+  };
+  const std::string stores = "; st.global.u8; ";
+  CHECK(of("") == "ld.global.f32; ld.shared.u8" + stores + "st.shared.f32");
+  CHECK(of("setp.eq.u16 %p1, %h1, 0;\n") ==
+        "ld.shared.u8; ld.global.f32" + stores + "st.shared.f32");
+  CHECK(of("", "st.shared.u8 [%r1+4], %h1;\n") ==
+        "ld.shared.u8; ld.global.f32" + stores + "st.shared.u8; st.shared.f32");
+  CHECK(of("bar.sync 0;\n") == "ld.shared.u8; ld.global.f32" + stores + "st.shared.f32");
+  CHECK(of("add.u32 %r1, %r1, 4;\n") == "ld.shared.u8; ld.global.f32" + stores + "st.shared.f32");
+  CHECK(of("@%p2 bra $E;\n") == "ld.global.f32; ld.shared.u8" + stores + "st.shared.f32");
+}
+
 TEST_CASE("What no round of a loop changes is loaded before it") {
   const auto loop = [](const std::string& before, const std::string& in_loop) {
     return rewritten(".shared .align 16 .b8 a[1024];\n",

@@ -433,20 +433,22 @@ Instruction as_move(const Instruction& one, const Instruction& other) {
   return move;
 }
 
-// What a register has been loaded with already is not loaded again, on the way straight on past jumps neither.
+// What a register has been loaded with already is not loaded again, on the way straight on past jumps neither; nor,
+// where nobody writes it (__ldg), past stores and barriers, and where ways meet that all come from there.
 class Repeats {
  public:
   Repeats(const Registers& registers, Rewritten& rewritten)
       : registers_(registers), rewritten_(rewritten) {}
 
-  void add(const Instruction& one) {
+  void add(const Instruction& one, std::int32_t place) {
     if (values(one) != 1 || ptx::bytes_of(one.type()) < 4) return;
     const Registers::Sum at = registers_.sum(address_of(one));
     const auto before = std::find_if(known_.begin(), known_.end(), [&](const Known& its) {
       return its.at == at && its.at.bytes == at.bytes && its.one->modifiers == one.modifiers;
     });
     if (before == known_.end()) {
-      if (registers_.definitions(value_of(one).index).size() == 1) known_.push_back({&one, at});
+      if (registers_.definitions(value_of(one).index).size() == 1)
+        known_.push_back({&one, at, place});
       return;
     }
     rewritten_[&one] = {as_move(one, *before->one)};
@@ -458,12 +460,16 @@ class Repeats {
       std::erase_if(known_, [&](const Known& its) { return its.at.has(index); });
     }
   }
-  void end() { known_.clear(); }
+  void end(std::int32_t first_comer) {
+    std::erase_if(known_,
+                  [&](const Known& its) { return !its.one->has("nc") || its.place > first_comer; });
+  }
 
  private:
   struct Known {
     const Instruction* one;
     Registers::Sum at;
+    std::int32_t place;
   };
   const Registers& registers_;
   Rewritten& rewritten_;
@@ -802,6 +808,26 @@ std::set<std::int32_t> arms_of(const ptx::Function& function) {
   return arms;
 }
 
+// The first place from which somebody comes to each place, from above or by a jump forward; -1: by another jump too.
+std::vector<std::int32_t> first_comers(const ptx::Function& function) {
+  std::vector<std::int32_t> first(function.body.size() + 1);
+  for (std::size_t i = 1; i < first.size(); ++i) first[i] = static_cast<std::int32_t>(i) - 1;
+  for (const auto& [name, labels] : function.targets) {
+    for (const std::int32_t label : labels) {
+      first[static_cast<std::size_t>(function.labels[static_cast<std::size_t>(label)])] = -1;
+    }
+  }
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(function.body.size()); ++i) {
+    const Instruction& one = function.body[static_cast<std::size_t>(i)];
+    if (one.opcode != "bra") continue;
+    const std::int32_t to = target(function, one);
+    if (to < 0) continue;
+    std::int32_t& its = first[static_cast<std::size_t>(to)];
+    its = to > i ? std::min(its, i) : -1;
+  }
+  return first;
+}
+
 // Divisions and roots that are a call in machine code.
 bool may_be_call(const Instruction& one) {
   static const auto& all = *new std::set<std::string_view>{"div", "rem", "sqrt", "rcp"};
@@ -1036,6 +1062,73 @@ class Invariants {
   Rewritten& rewritten_;
 };
 
+// A load that only those need who do not jump comes behind the jump, so that a warp in which all do has none. Where it
+// stood it is still done, and not counted: that others load from beyond an array is a mistake, whatever ptxas makes of it.
+class LateLoads {
+ public:
+  LateLoads(const ptx::Function& function, const Registers& registers, Rewritten& rewritten)
+      : function_(function), registers_(registers), rewritten_(rewritten) {}
+
+  void rewrite(const std::set<std::int32_t>& labels, const std::vector<std::int32_t>& comers) {
+    for (std::int32_t jump = 1; jump < static_cast<std::int32_t>(function_.body.size()); ++jump) {
+      const Instruction& one = at(jump);
+      if (one.opcode != "bra" || one.guard < 0) continue;
+      const std::int32_t end = target(function_, one);
+      bool is_own = end > jump + 1;
+      for (std::int32_t i = jump + 1; is_own && i < end; ++i) {
+        is_own = comers[static_cast<std::size_t>(i)] >= jump;
+      }
+      if (!is_own) continue;
+      std::vector<Instruction> late;
+      for (std::int32_t i = jump - 1; i >= 0 && !is_wall(at(i)); --i) {
+        if (can_wait(i, jump, end)) {
+          late.insert(late.begin(), at(i));
+          rewritten_[&at(i)] = {at(i)};
+          rewritten_[&at(i)].front().is_counted = false;
+        }
+        if (labels.contains(i)) break;
+      }
+      if (late.empty()) continue;
+      std::vector<Instruction>& made = rewritten_[&one];
+      if (made.empty()) made.push_back(one);
+      made.insert(made.end(), late.begin(), late.end());
+    }
+  }
+
+ private:
+  const Instruction& at(std::int32_t place) const {
+    return function_.body[static_cast<std::size_t>(place)];
+  }
+  static bool is_wall(const Instruction& one) {
+    return one.opcode == "st" || one.opcode == "bra" || is_fixed(one, "global") ||
+           is_fixed(one, "shared");
+  }
+  bool can_wait(std::int32_t place, std::int32_t jump, std::int32_t end) const {
+    const Instruction& load = at(place);
+    if (!is_load(load) || load.guard >= 0 || rewritten_.contains(&load) || values(load) != 1 ||
+        !(is_mergeable(load, "global") || is_mergeable(load, "shared"))) {
+      return false;
+    }
+    const std::int32_t index = value_of(load).index;
+    if (registers_.definitions(index).size() != 1 || !registers_.is_read(index)) return false;
+    for (std::int32_t i = place + 1; i <= jump; ++i) {
+      if (reads(at(i), index)) return false;
+      for (const std::int32_t its : address_of(load).registers()) {
+        if (writes(at(i), its)) return false;
+      }
+    }
+    int before = 0, within = 0;
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(function_.body.size()); ++i) {
+      (i > jump && i < end ? within : before) += reads(at(i), index) ? 1 : 0;
+    }
+    return before == 0 && within > 0;
+  }
+
+  const ptx::Function& function_;
+  const Registers& registers_;
+  Rewritten& rewritten_;
+};
+
 }  // namespace
 
 Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& function,
@@ -1054,6 +1147,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
   }
   const Choices choices(function, labels);
   const std::set<std::int32_t> arms = arms_of(function);
+  const std::vector<std::int32_t> comers = first_comers(function);
   for (const std::string_view space : {"shared", "global"}) {
     Stretch loads(registers, rewritten, space), stores(registers, rewritten, space);
     Repeats repeats(registers, rewritten);
@@ -1077,8 +1171,12 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
       } else if (is_store || (!is_passed && ((is_label && !begins_arm) || is_fixed(one, space)))) {
         loads.end();
       }
-      if ((is_end && !is_passed && !goes_on) || is_store) repeats.end();
-      if (is_load(one) && is_mergeable(one, space) && !rewritten.contains(&one)) repeats.add(one);
+      if ((is_end && !is_passed && !goes_on) || is_store) {
+        repeats.end(one.opcode == "call" ? -1 : comers[i]);
+      }
+      if (is_load(one) && is_mergeable(one, space) && !rewritten.contains(&one)) {
+        repeats.add(one, place);
+      }
       repeats.write(one);
       if (is_end || (is_load(one) && may_be(one, space))) stores.end();
       if (!is_mergeable(one, space) || rewritten.contains(&one)) {
@@ -1092,6 +1190,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
   }
   ChosenLoads(function, registers, rewritten).rewrite(labels);
   Invariants(function, registers, rewritten).rewrite(labels);
+  LateLoads(function, registers, rewritten).rewrite(labels, comers);
   return rewritten;
 }
 

@@ -72,14 +72,12 @@ void BlockCheck::hand_on(const Access& access) {
 BlockCheck::Doing BlockCheck::doing_of(const Access& access, BlockCheck& memory) {
   const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
   const bool is_shared = access.space == Space::shared;
-  // Of two sizes it is enough that one is looked at closely.
-  const bool is_wide = checker_.launch_.mixes_atomics && site.atomic_bytes > 4;
   return {access,
           site,
           who(access.warp, is_shared, is_weak(access, site)),
           cell_site(access.site),
           is_shared,
-          access.act == Act::atomic && (is_wide || (!is_shared && site.scope == Scope::block)),
+          !is_shared && access.act == Act::atomic && site.scope == Scope::block,
           access.act == Act::load || (access.act == Act::atomic && site.uses_old),
           access.act != Act::load,
           access.act != Act::load && !site.only_reads,

@@ -134,9 +134,6 @@ const char* advice(Hazard hazard, Remedy remedy) {
         case Remedy::scope:
           return "An atomic with the scope of a block (atomicAdd_block) is atomic among the "
                  "threads of one block only: use the one of the whole device.";
-        case Remedy::size:
-          return "Atomics are atomic to one another where they update the same bytes: update it by "
-                 "those of one size only.";
         case Remedy::guard:
           return "The memory model gives a plain read beside an atomic no value that a test may "
                  "rely on: leave the test out, or read through a volatile pointer or a "

@@ -188,7 +188,7 @@ struct BlockCheck::Doing {
   Who who;
   std::uint32_t cell_site;
   bool is_shared;
-  bool is_narrow;  // an atomic that is none for other blocks, or for others of another size
+  bool is_narrow;  // an atomic that is none for other blocks
   bool reads, writes;
   bool hands_on;  // a strong store or atomic
   Initialised& initialised;

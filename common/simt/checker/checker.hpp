@@ -62,7 +62,6 @@ struct Site {
   bool uses_old = true;     // of an atomic: what was there matters, to the result or to who gets it
   bool returns = true;      // of an atomic: what was there is used
   bool only_reads = false;  // an atomic that leaves what was there: a poll, which hands nothing on
-  std::uint8_t atomic_bytes = 0;  // of an atomic: how large its value is; 0: of no one size
   bool may_lock =
       false;  // an exchange or compare-and-swap whose result is used, with no fence of its own
   /// Of a load and a store that change an element together, the load's place in Launch::sites; -1: of others.
@@ -120,7 +119,6 @@ struct Launch {
   std::span<const Site> sites;
   unsigned threads = 1;          // of a block
   std::size_t shared_bytes = 0;  // of a block
-  bool mixes_atomics = false;    // there are some of several sizes
   bool hands_on = false;         // there are fences, locks, flags: order may be by them
   bool is_async = false;         // wgmma or copies in bulk touch shared memory
   bool has_clusters = false;     // blocks reach each other's shared memory
@@ -282,7 +280,6 @@ class BlockCheck {
   bool is_volatile(const Exact& one) const;
   bool is_sent(const Exact& one) const;
   bool is_of_barrier(const Exact& one) const;
-  bool differ_in_size(const Exact& a, const Exact& b) const;
   bool are_strong(const Exact& a, const Exact& b, bool is_shared) const;
   Ordered ordered_by_locks(const Exact& earlier, const Exact& now);
   bool is_plain_atomic(const Exact& one) const;

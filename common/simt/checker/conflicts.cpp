@@ -161,12 +161,8 @@ class BlockCheck::Telling {
   }
 
   void two_atomics(const Exact& update) {
-    const bool is_of_size = block_.differ_in_size(update, now_);
-    const char* const by = is_of_size
-                               ? "is also updated, by an atomic of another size, by"
-                               : "is also updated, by an atomic with the scope of a block, by";
-    tell(Hazard::race, update, now_, "updates atomically ", is_of_size ? by : "is also updated by",
-         by, is_of_size ? Remedy::size : Remedy::scope);
+    tell(Hazard::race, update, now_, "updates atomically ", "is also updated by",
+         "is also updated, by an atomic with the scope of a block, by", Remedy::scope);
   }
 
   // `within` is said of two threads of a block, `between` of two blocks, and `remedy` is for them.
@@ -207,7 +203,7 @@ class BlockCheck::Telling {
   // The most special that fits.
   Remedy remedy_of(Hazard hazard, const Exact& first, const Exact& second, bool is_between,
                    Remedy of_blocks) const {
-    if (of_blocks == Remedy::scope || of_blocks == Remedy::size || of_blocks == Remedy::guard) {
+    if (of_blocks == Remedy::scope || of_blocks == Remedy::guard) {
       return of_blocks;
     }
     if (block_.is_of_barrier(first) || block_.is_of_barrier(second)) {

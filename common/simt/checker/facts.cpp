@@ -586,7 +586,6 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
         site.uses_old = false;
       }
       if (one->opcode == "atom" || one->opcode == "red") {
-        if (!site.sends) site.atomic_bytes = static_cast<std::uint8_t>(ptx::bytes_of(one->type()));
         site.returns = one->opcode == "atom" && one->operands[0].kind == Operand::Kind::reg &&
                        registers.is_used(one->operands[0].index);
         site.may_lock = site.returns && site.strength == Strength::relaxed &&
@@ -632,11 +631,6 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
   }
   // Without a fence it hands on what was read before a barrier, and that only.
   facts.hands_on |= polls && meets;
-  std::set<std::uint8_t> sizes;
-  for (const Site& site : facts.sites) {
-    if (site.atomic_bytes != 0) sizes.insert(site.atomic_bytes);
-  }
-  facts.mixes_atomics = sizes.size() > 1;
   facts.may_be_quick =
       !facts.is_async && std::none_of(facts.sites.begin(), facts.sites.end(),
                                       [](const Site& site) { return site.may_lock; });

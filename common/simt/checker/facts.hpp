@@ -24,7 +24,6 @@ struct Origin {
 struct Facts {
   std::vector<Site> sites;      // by Code::sites
   std::vector<Origin> origins;  // the same; of those that touch memory
-  bool mixes_atomics = false;   // see Launch
   bool hands_on = false;        // the same
   bool is_async = false;        // the same
   bool writes_surfaces = false;

@@ -65,7 +65,6 @@ enum class Remedy : std::uint8_t {
   arrival,            // of a store at a barrier in shared memory
   barrier_in_memory,  // how such a barrier is set up and kept
   scope,              // atomics whose scope does not include the other party
-  size,               // atomics of two sizes
   guard,              // a plain read that decides whether an atomic is done
   fence,              // what is handed on without a fence
   function,           // a call through a pointer

@@ -57,9 +57,7 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   // Thousands of lanes may poll one lock: what each does again there is nothing to any other.
   const bool is_plain = !(is_shared && checker_.launch_.has_clusters) &&
                         !checker_.launch_.by_barriers && is_plain_atomic(now);
-  const bool mixes = checker_.launch_.mixes_atomics;
-  const bool are_alike = !mixes || word.all.empty() || !differ_in_size(word.all.back(), now);
-  if (word.is_of_atomics && is_plain && are_alike && word.all.size() < 2 * word.tidy) {
+  if (word.is_of_atomics && is_plain && word.all.size() < 2 * word.tidy) {
     word.all.push_back(now);
     ++words.accesses;
     return;
@@ -71,9 +69,8 @@ void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access&
   if (met.is_told()) tell(word, now, met, access, lane, is_shared);
   keep(words, word, now, site, met.before != 0);
   word.is_of_atomics =
-      is_plain && std::all_of(word.all.begin(), word.all.end(), [&](const Exact& one) {
-        return is_plain_atomic(one) && !(mixes && differ_in_size(one, now));
-      });
+      is_plain && std::all_of(word.all.begin(), word.all.end(),
+                              [&](const Exact& one) { return is_plain_atomic(one); });
   word.is_of_loads = std::all_of(word.all.begin(), word.all.end(),
                                  [](const Exact& one) { return one.act == Act::load; });
   word.tidy = word.all.size();

@@ -50,7 +50,6 @@ LaunchCheck::LaunchCheck(Checker& checker, const Facts& facts, const machine::Gr
   launch.shared_bytes = grid.code->static_shared + grid.dynamic_shared;
   launch.is_async = facts.is_async;
   launch.has_clusters = grid.cluster.count() > 1;
-  launch.mixes_atomics = facts.mixes_atomics;
   launch.hands_on = facts.hands_on || launch.has_clusters;
   launch.by_barriers = !facts.hands_on;
   launch.is_parallel = looks.is_parallel;

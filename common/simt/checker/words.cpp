@@ -127,14 +127,8 @@ bool BlockCheck::is_volatile(const Exact& one) const {
   return site != nullptr && site->strength == Strength::is_volatile;
 }
 
-bool BlockCheck::differ_in_size(const Exact& a, const Exact& b) const {
-  const Site *its = site_of(a), *other = site_of(b);
-  if (its == nullptr || other == nullptr) return false;
-  return a.act == Act::atomic && b.act == Act::atomic && its->atomic_bytes != 0 &&
-         other->atomic_bytes != 0 && its->atomic_bytes != other->atomic_bytes;
-}
-
-// Two strong accesses, each within the other's scope, do not race. In shared memory lanes of a warp with volatile
+// Two strong accesses, each within the other's scope, do not race, atomics of two sizes neither: PTX promises that one of
+// them is over before the other begins. In shared memory lanes of a warp with volatile
 // accesses alone do: there volatile arrays used to stand for __syncwarp.
 bool BlockCheck::are_strong(const Exact& a, const Exact& b, bool is_shared) const {
   if (!is_strong(a) || !is_strong(b)) return false;
@@ -142,7 +136,6 @@ bool BlockCheck::are_strong(const Exact& a, const Exact& b, bool is_shared) cons
   if (is_of_barrier(a) && is_of_barrier(b) && a.act != Act::store && b.act != Act::store) {
     return true;
   }
-  if (checker_.launch_.mixes_atomics && differ_in_size(a, b)) return false;
   const Site *its = site_of(a), *other = site_of(b);
   const bool same_block = a.block == b.block;
   for (const Site* one : {its, other}) {

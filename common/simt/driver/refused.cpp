@@ -29,9 +29,10 @@ std::string library_of(const void* code) {
 
 extern "C" {
 
-// Only NVIDIA's libraries know what is in one.
+// Only NVIDIA's libraries know what is in one. NVRTC goes on without.
 CUresult cuGetExportTable() {
   const std::string library = library_of(__builtin_return_address(0));
+  if (library.starts_with("libnvrtc.so")) return CUDA_ERROR_NOT_SUPPORTED;
   if (library.empty()) {
     cudart::explain(
         "export table",

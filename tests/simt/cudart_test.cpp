@@ -103,6 +103,12 @@ TEST_CASE("a program finds the library however it is linked", "[simt]") {
   }
 }
 
+TEST_CASE("a limit that leaves no addresses for device memory is named", "[simt]") {
+  const Workbench bench;
+  bench.build("vector_add.cu");
+  CHECK_THAT(bench.run("ulimit -v 8000000; ./program").err, contains("ulimit -v unlimited"));
+}
+
 TEST_CASE("arrays have their names wherever a program is run", "[simt]") {
   const Workbench bench;
   const Outcome outcome =

@@ -45,7 +45,7 @@ Arena::Arena(std::size_t bytes) : bytes_(bytes) {
     }
   }
   if (alias == MAP_FAILED || mprotect(alias, bytes, PROT_READ | PROT_WRITE) != 0) {
-    fail("addresses for device memory");
+    fail("addresses for device memory, which need ulimit -v unlimited");
   }
   begin_ = reinterpret_cast<std::uint64_t>(device);
   alias_ = static_cast<std::byte*>(alias);

@@ -116,6 +116,9 @@ const char* advice(Hazard hazard, Remedy remedy) {
           return "Read from one array and write to another, or give each thread its own element; a "
                  "__syncthreads() between the two helps only if no other block touches these "
                  "elements.";
+        case Remedy::atomics:
+          return "Let both be atomics (atomicExch stores, atomicAdd(p, 0) reads), or put a "
+                 "__syncthreads() between the two, which orders the threads of one block only.";
         case Remedy::one_statement:
           return "Both run the same statement: give each thread its own element, or have one "
                  "thread write it; a barrier helps only between turns of a loop.";
@@ -125,6 +128,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
         case Remedy::blocks_in_place:
           return "Nothing orders the blocks of a launch, no barrier either: write to another array "
                  "than is read, or make it two launches.";
+        case Remedy::flag:
+          return "Nothing orders the blocks of a launch, no barrier either: make it two launches. "
+                 "If it is a flag, raise it and read it by atomics or a volatile pointer, and put "
+                 "a __threadfence() before it is raised.";
         case Remedy::change:
           return "Threads that change one element lose each other's changes, and no barrier helps: "
                  "use an atomic (atomicAdd), or give each thread its own element.";

@@ -125,7 +125,13 @@ class BlockCheck::Telling {
  private:
   void write_read(const Exact& write, const Exact& read) {
     tell(Hazard::race, write, read, "writes ", "is read, without a barrier between, by",
-         "is read by", Remedy::blocks_in_place);
+         "is read by", decides(read) ? Remedy::flag : Remedy::blocks_in_place);
+  }
+
+  // Whether a value that was read is there for a branch alone.
+  bool decides(const Exact& read) const {
+    const Site* const its = block_.site_of(read);
+    return its != nullptr && its->decides;
   }
 
   void atomic_read(const Exact& update, const Exact& read) {
@@ -168,10 +174,18 @@ class BlockCheck::Telling {
   // `within` is said of two threads of a block, `between` of two blocks, and `remedy` is for them.
   void tell(Hazard hazard, const Exact& first, const Exact& second, const char* verb,
             const char* within, const char* between, Remedy remedy) {
-    const auto key =
-        std::pair(first.site, second.site << 2 | static_cast<unsigned>(hazard == Hazard::race));
-    if (std::find(word_.told.begin(), word_.told.end(), key) != word_.told.end()) return;
-    word_.told.push_back(key);
+    // Once more of two warps, where lanes of one were told before: what to do is another thing then.
+    const unsigned is_race = hazard == Hazard::race ? 2 : 0;
+    const unsigned of_warp = first.block == second.block && first.thread / 32 == second.thread / 32;
+    const auto key = [&](unsigned of_one) {
+      return std::pair(first.site, second.site << 2 | is_race | of_one);
+    };
+    const auto was_told = [&](unsigned of_one) {
+      return std::find(word_.told.begin(), word_.told.end(), key(of_one)) != word_.told.end();
+    };
+    if (was_told(0) || (of_warp == 1 && was_told(1))) return;
+    const bool is_again = was_told(1);
+    word_.told.push_back(key(of_warp));
     const std::uint64_t address = address_of(access_, lane_);
     if (array_.empty()) array_ = block_.checker_.name_of(access_.space, address);
     const auto place_of_text = [](const Exact& one) {
@@ -188,7 +202,7 @@ class BlockCheck::Telling {
     finding.address = address;
     const bool is_between = finding.is_between_blocks();
     finding.detail = is_between ? between : within;
-    finding.count = 1;
+    finding.count = is_again ? 0 : 1;
     finding.remedy = remedy_of(hazard, first, second, is_between, remedy);
     block_.checker_.findings_.add(std::move(finding));
   }
@@ -226,7 +240,7 @@ class BlockCheck::Telling {
     const bool is_one_store = first.site == second.site && first.site != kNoSite &&
                               first.act == Act::store && second.act == Act::store;
     if (is_one_store) return Remedy::one_statement;
-    if (!is_shared_) return Remedy::global;
+    if (!is_shared_) return first.act == Act::atomic ? Remedy::atomics : Remedy::global;
     return first.thread / 32 == second.thread / 32 ? Remedy::lanes : Remedy::block;
   }
 

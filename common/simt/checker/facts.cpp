@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace simt::checker {
 namespace {
@@ -220,6 +221,8 @@ class Registers {
   std::uint8_t wanted_of(const Instruction& one, std::size_t operand) const;
   bool is_shifted(const Operand& its) const;
   void want(bool in_memory);
+  bool is_read_by(const Instruction& definition, std::int32_t index, const Instruction& use) const;
+  bool is_stored_by(const Instruction& load, const Instruction& store) const;
   Origin result_of(const Instruction& one) const;
   bool names_object(const Instruction& one) const;
   void derive();
@@ -461,6 +464,60 @@ void Registers::want(bool in_memory) {
   }
 }
 
+// Whether what this instruction left in a register may be there still when the other reads it.
+bool Registers::is_read_by(const Instruction& definition, std::int32_t index,
+                           const Instruction& use) const {
+  if (defined_[static_cast<std::size_t>(index)].size() == 1) return true;
+  const Instruction* const begin = function_.body.data();
+  std::vector<char> seen(function_.body.size());
+  std::vector<std::size_t> open;
+  const auto go = [&](std::size_t at) {
+    if (at < seen.size() && std::exchange(seen[at], 1) == 0) open.push_back(at);
+  };
+  const auto go_to = [&](const Operand& label) {
+    if (label.kind == Operand::Kind::label) {
+      go(static_cast<std::size_t>(function_.labels[static_cast<std::size_t>(label.index)]));
+    }
+  };
+  go(static_cast<std::size_t>(&definition - begin) + 1);
+  while (!open.empty()) {
+    const std::size_t at = open.back();
+    const Instruction& one = begin[at];
+    open.pop_back();
+    if (&one == &use) return true;
+    // A jump by a table may lead anywhere.
+    if (one.opcode == "brx") return true;
+    if (one.opcode == "bra") go_to(one.operands.front());
+    const bool is_last = is_any(one.opcode, {"bra", "ret", "exit", "trap"}) ||
+                         (ways_[at].has_result && one.operands[0].names(index));
+    if (!is_last || one.guard >= 0) go(at + 1);
+  }
+  return false;
+}
+
+// Whether it stores what was made of what the other has loaded. One register may have several values, as that which one thread
+// stores and the others load.
+bool Registers::is_stored_by(const Instruction& load, const Instruction& store) const {
+  std::vector<char> seen(function_.body.size());
+  std::vector<const Instruction*> open = {&load};
+  bool is_stored = false;
+  while (!open.empty() && !is_stored) {
+    const Instruction& definition = *open.back();
+    open.pop_back();
+    definition.operands[0].each_register([&](std::int32_t index) {
+      for (const Instruction* const use : uses_[static_cast<std::size_t>(index)]) {
+        const bool is_value = use == &store && use->operands[1].names(index);
+        const bool goes_on = ways_of(*use).effect == Effect::is_derived_from;
+        if ((!is_value && !goes_on) || !is_read_by(definition, index, *use)) continue;
+        is_stored |= is_value;
+        char& was = seen[static_cast<std::size_t>(use - function_.body.data())];
+        if (goes_on && std::exchange(was, 1) == 0) open.push_back(use);
+      }
+    });
+  }
+  return is_stored;
+}
+
 Reading Registers::reading(const Instruction& load, const Instruction*& changed,
                            bool& decides) const {
   const Operand* const place = address_of(load);
@@ -488,7 +545,10 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
         if (names(1)) {
           is_kept = true;
           const Operand* const its = address_of(*one);
-          if (place != nullptr && its != nullptr && is_same_place(*place, *its)) changed = one;
+          if (place != nullptr && its != nullptr && is_same_place(*place, *its) &&
+              is_stored_by(load, *one)) {
+            changed = one;
+          }
         } else {
           goes_on = true;
         }

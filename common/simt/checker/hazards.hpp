@@ -54,12 +54,14 @@ enum class Remedy : std::uint8_t {
   lanes,              // a race within a warp
   block,              // a race between warps
   global,             // a race in global memory: a barrier may not be enough
+  atomics,            // the same, beside an atomic
   one_statement,      // that several threads run, on one element
   cluster,            // between blocks of a cluster
   block_begin,        // one of them may not have begun
   block_end,          // or may have ended
   blocks,             // a race between blocks
   blocks_in_place,    // one of them only reads
+  flag,               // and goes where the value says
   change,             // of an element that both read and write
   whole_warp,         // a deadlock in an instruction that needs every lane
   arrival,            // of a store at a barrier in shared memory

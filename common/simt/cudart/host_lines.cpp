@@ -209,14 +209,16 @@ std::string variable_in_call(const std::vector<std::uintptr_t>& callers, const A
   const auto call_from = [&](std::size_t at) {
     return std::min(text.find("cuda", at), text.find("cuMem", at));
   };
-  std::vector<std::size_t> names;
+  std::vector<std::size_t> names, others;  // of calls that allocate, and of all the rest
   for (std::size_t at = call_from(0); at != text.npos; at = call_from(at + 1)) {
     const std::size_t open = text.find('(', at), next = call_from(at + 1);
     const std::size_t address = open == text.npos ? text.npos : text.find('&', open);
     if (address == text.npos || address > next) continue;
     const std::size_t begin = text.find_first_not_of(" (", address + 1);
-    if (begin != text.npos) names.push_back(begin);
+    const bool allocates = text.substr(at, open - at).find("lloc") != std::string::npos;
+    if (begin != text.npos) (allocates ? names : others).push_back(begin);
   }
+  if (names.empty()) names = std::move(others);
   if (names.empty()) return "";
   std::size_t number = 0;
   if (names.size() > 1) {

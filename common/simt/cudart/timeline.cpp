@@ -428,6 +428,20 @@ void host_waited_for_device(int device) {
   host_waited_for_those([device](const Stream& one) { return one.device == device; });
 }
 
+Number unfinished(const Clock& clock) {
+  Number last = 0;
+  for (const auto& [number, one] : state().open) {
+    const auto stream = static_cast<std::size_t>(one.stream);
+    if (stream < clock.size() && number <= clock[stream]) last = number;
+  }
+  return last;
+}
+Number unfinished(int stream) {
+  Clock clock;
+  raise(clock, stream, stream_at(stream).last);
+  return unfinished(clock);
+}
+
 std::uint64_t host_waits() { return state().waits; }
 
 void forget(std::uint64_t address, std::size_t bytes) {

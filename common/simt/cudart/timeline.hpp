@@ -53,6 +53,9 @@ void host_waited_for(const Clock& clock);
 void host_waited_for(int stream);
 void host_waited_for_all();
 void host_waited_for_device(int device);
+/// The last operation there that it has not waited for; 0: there is none.
+Number unfinished(const Clock& clock);
+Number unfinished(int stream);
 /// How often it has.
 std::uint64_t host_waits();
 /// Memory that is given back.

@@ -44,7 +44,7 @@ constexpr Kind kKinds[] = {
     {Hazard::warp_deadlock, "warp_deadlock", false,
      "A warp's operation waits for lanes that never come."},
     {Hazard::undefined_shuffle, "undefined_shuffle", false,
-     "A shuffle reads from a lane that has ended, or that does not exist."},
+     "A shuffle reads from a lane that has ended, or that takes no part."},
     {Hazard::unfinished_copy, "unfinished_copy", false,
      "Shared memory is touched that an asynchronous copy is still filling."},
     {Hazard::invalid_copy, "invalid_copy", false,
@@ -260,7 +260,8 @@ const char* advice(Hazard hazard, Remedy remedy) {
       return "Every lane named in the mask must execute the same warp operation with the same "
              "mask.";
     case Hazard::undefined_shuffle:
-      return "The value is undefined: keep all lanes of the warp alive until the last shuffle.";
+      return "The value is undefined: read from lanes that the mask names, and keep all lanes of "
+             "the warp alive until the last shuffle.";
     case Hazard::unfinished_copy:
       if (remedy == Remedy::bulk_load) {
         return "What a copy in bulk brings is there for threads that have waited for the phase of "

@@ -577,7 +577,7 @@ void LaunchCheck::meaningless(const machine::Warp& warp, const machine::Step& st
   };
   static constexpr Told kTold[] = {
       {"undefined_shuffle", Hazard::undefined_shuffle,
-       "reads the value of a lane that has ended, or that does not exist"},
+       "reads the value of a lane that takes no part, as it has ended or is not in the mask"},
       {"unfinished_product", Hazard::unfinished_product,
        "uses a result of a wgmma, or overwrites a register of it, before it has waited for it"},
       {"unfenced_product", Hazard::missing_fence,

@@ -17,6 +17,7 @@
 #include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/streams.hpp"
+#include "common/simt/cudart/timeline.hpp"
 #include "common/simt/cudart/waiting.hpp"
 
 // A copy that is ready to be launched.
@@ -354,6 +355,7 @@ cudaError_t set_up_host(Node& node, const cudaHostNodeParams* parameters) {
   if (parameters == nullptr || parameters->fn == nullptr) return cudaErrorInvalidValue;
   node.parameters.host = *parameters;
   node.work = [its = *parameters] {
+    const timeline::HostTask task(number_of(nullptr));
     its.fn(its.userData);
     return cudaSuccess;
   };

@@ -659,7 +659,8 @@ cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x, std::size_t 
                                      const void* from, std::size_t pitch, std::size_t width,
                                      std::size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
   return work_on_stream("cudaMemcpy2DToArrayAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
-    return copy_to_array("cudaMemcpy2DToArrayAsync", to, x, row, from, pitch, width, height, kind);
+    return copy_to_array({"cudaMemcpy2DToArrayAsync", stream}, to, x, row, from, pitch, width,
+                         height, kind);
   });
 }
 
@@ -676,8 +677,8 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, cudaArray_co
                                        std::size_t height, cudaMemcpyKind kind,
                                        cudaStream_t stream) {
   return work_on_stream("cudaMemcpy2DFromArrayAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
-    return copy_from_array("cudaMemcpy2DFromArrayAsync", to, pitch, from, x, row, width, height,
-                           kind);
+    return copy_from_array({"cudaMemcpy2DFromArrayAsync", stream}, to, pitch, from, x, row, width,
+                           height, kind);
   });
 }
 
@@ -703,7 +704,7 @@ cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t row, co
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, std::size_t x, std::size_t row, const void* from,
                                    std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   return work_on_stream("cudaMemcpyToArrayAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
-    return copy_to_array("cudaMemcpyToArrayAsync", to, x, row, from, bytes, kind);
+    return copy_to_array({"cudaMemcpyToArrayAsync", stream}, to, x, row, from, bytes, kind);
   });
 }
 
@@ -718,7 +719,7 @@ cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, std::size
                                      std::size_t row, std::size_t bytes, cudaMemcpyKind kind,
                                      cudaStream_t stream) {
   return work_on_stream("cudaMemcpyFromArrayAsync", stream, cudaGraphNodeTypeMemcpy, [=] {
-    return copy_from_array("cudaMemcpyFromArrayAsync", to, from, x, row, bytes, kind);
+    return copy_from_array({"cudaMemcpyFromArrayAsync", stream}, to, from, x, row, bytes, kind);
   });
 }
 

@@ -132,6 +132,10 @@ class Registers {
     uses_.resize(function.registers.size());
     defined_.resize(function.registers.size());
     ways_.reserve(function.body.size());
+    targets_.resize(function.body.size() + 1);
+    for (const std::int32_t at : function.labels) {
+      if (at >= 0) targets_[static_cast<std::size_t>(at)] = 1;
+    }
     for (const Instruction& one : function.body) {
       const bool writes = has_result(one);
       ways_.push_back({writes, effect_of(one, writes)});
@@ -221,8 +225,11 @@ class Registers {
   std::uint8_t wanted_of(const Instruction& one, std::size_t operand) const;
   bool is_shifted(const Operand& its) const;
   void want(bool in_memory);
-  bool is_read_by(const Instruction& definition, std::int32_t index, const Instruction& use) const;
-  bool is_stored_by(const Instruction& load, const Instruction& store) const;
+  bool may_store(const Instruction& store, std::int32_t index,
+                 const std::vector<char>& made_of) const;
+  bool is_target(const Instruction& one) const {
+    return targets_[static_cast<std::size_t>(&one - function_.body.data())] != 0;
+  }
   Origin result_of(const Instruction& one) const;
   bool names_object(const Instruction& one) const;
   void derive();
@@ -232,7 +239,8 @@ class Registers {
   }
 
   const ptx::Function& function_;
-  std::vector<Ways> ways_;  // of each instruction
+  std::vector<Ways> ways_;     // of each instruction
+  std::vector<char> targets_;  // those that a label stands before
   std::vector<std::vector<const Instruction*>> uses_, defined_;
   std::vector<Origin> origins_;
   std::vector<std::uint8_t> wanted_,
@@ -464,58 +472,23 @@ void Registers::want(bool in_memory) {
   }
 }
 
-// Whether what this instruction left in a register may be there still when the other reads it.
-bool Registers::is_read_by(const Instruction& definition, std::int32_t index,
-                           const Instruction& use) const {
-  if (defined_[static_cast<std::size_t>(index)].size() == 1) return true;
-  const Instruction* const begin = function_.body.data();
-  std::vector<char> seen(function_.body.size());
-  std::vector<std::size_t> open;
-  const auto go = [&](std::size_t at) {
-    if (at < seen.size() && std::exchange(seen[at], 1) == 0) open.push_back(at);
-  };
-  const auto go_to = [&](const Operand& label) {
-    if (label.kind == Operand::Kind::label) {
-      go(static_cast<std::size_t>(function_.labels[static_cast<std::size_t>(label.index)]));
+// Whether the register, of which the text says that it may hold what was made of what these hold, does so at the store. It may
+// have several values, as that which one thread stores and the others load: the last before the store is looked for, as far
+// back as no other way leads to it.
+bool Registers::may_store(const Instruction& store, std::int32_t index,
+                          const std::vector<char>& made_of) const {
+  for (const Instruction* one = &store; one != function_.body.data() && !is_target(*one);) {
+    --one;
+    if (!ways_of(*one).has_result || one->guard >= 0 || !one->operands[0].names(index)) continue;
+    if (ways_of(*one).effect != Effect::is_derived_from) return is_any(one->opcode, {"ld", "ldu"});
+    bool is_made = false;
+    for (std::size_t i = 1; i < one->operands.size(); ++i) {
+      one->operands[i].each_register(
+          [&](std::int32_t its) { is_made |= made_of[static_cast<std::size_t>(its)] != 0; });
     }
-  };
-  go(static_cast<std::size_t>(&definition - begin) + 1);
-  while (!open.empty()) {
-    const std::size_t at = open.back();
-    const Instruction& one = begin[at];
-    open.pop_back();
-    if (&one == &use) return true;
-    // A jump by a table may lead anywhere.
-    if (one.opcode == "brx") return true;
-    if (one.opcode == "bra") go_to(one.operands.front());
-    const bool is_last = is_any(one.opcode, {"bra", "ret", "exit", "trap"}) ||
-                         (ways_[at].has_result && one.operands[0].names(index));
-    if (!is_last || one.guard >= 0) go(at + 1);
+    return is_made;
   }
-  return false;
-}
-
-// Whether it stores what was made of what the other has loaded. One register may have several values, as that which one thread
-// stores and the others load.
-bool Registers::is_stored_by(const Instruction& load, const Instruction& store) const {
-  std::vector<char> seen(function_.body.size());
-  std::vector<const Instruction*> open = {&load};
-  bool is_stored = false;
-  while (!open.empty() && !is_stored) {
-    const Instruction& definition = *open.back();
-    open.pop_back();
-    definition.operands[0].each_register([&](std::int32_t index) {
-      for (const Instruction* const use : uses_[static_cast<std::size_t>(index)]) {
-        const bool is_value = use == &store && use->operands[1].names(index);
-        const bool goes_on = ways_of(*use).effect == Effect::is_derived_from;
-        if ((!is_value && !goes_on) || !is_read_by(definition, index, *use)) continue;
-        is_stored |= is_value;
-        char& was = seen[static_cast<std::size_t>(use - function_.body.data())];
-        if (goes_on && std::exchange(was, 1) == 0) open.push_back(use);
-      }
-    });
-  }
-  return is_stored;
+  return true;
 }
 
 Reading Registers::reading(const Instruction& load, const Instruction*& changed,
@@ -524,6 +497,7 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
   bool is_kept = false, is_compared = false, goes_on = false;
   std::vector<char> seen(uses_.size());
   std::vector<std::int32_t> open;
+  std::vector<std::pair<const Instruction*, std::int32_t>> stores;  // to the same place
   const auto reach = [&](const Operand& operand) {
     operand.each_register([&](std::int32_t index) {
       char& its = seen[static_cast<std::size_t>(index)];
@@ -545,9 +519,8 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
         if (names(1)) {
           is_kept = true;
           const Operand* const its = address_of(*one);
-          if (place != nullptr && its != nullptr && is_same_place(*place, *its) &&
-              is_stored_by(load, *one)) {
-            changed = one;
+          if (place != nullptr && its != nullptr && is_same_place(*place, *its)) {
+            stores.emplace_back(one, index);
           }
         } else {
           goes_on = true;
@@ -561,6 +534,9 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
         reach(one->operands[0]);
       }
     }
+  }
+  for (const auto& [store, index] : stores) {
+    if (may_store(*store, index, seen)) changed = store;
   }
   if (is_compared) return Reading::confirmed;
   decides = !is_kept && !goes_on;

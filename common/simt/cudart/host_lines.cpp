@@ -14,11 +14,17 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "common/simt/cudart/module.hpp"
 #include "common/simt/ptx/module.hpp"
 #include "common/simt/report/lines.hpp"
+
+// The linker has what this library calls of dl_iterate_phdr come here, and so libbacktrace (meson.build).
+using TakeLibrary = int(dl_phdr_info*, std::size_t, void*);
+extern "C" int __real_dl_iterate_phdr(TakeLibrary* take, void* out);
+extern "C" int __wrap_dl_iterate_phdr(TakeLibrary* take, void* out);
 
 namespace simt::cudart {
 namespace {
@@ -85,6 +91,24 @@ _Unwind_Reason_Code note_frame(_Unwind_Context* context, void* out) {
 }
 
 void ignore_error(void*, const char*, int) {}
+
+// No line of theirs is told, and where their debug information is installed (libc6-dbg), unpacking it takes longer than most
+// programs run.
+bool is_of_language(const char* library) {
+  const std::string_view name =
+      std::string_view(library).substr(std::string_view(library).rfind('/') + 1);
+  constexpr std::array kNames = {"ld-linux", "libc.",       "libdl.",    "libgcc_s.",
+                                 "libm.",    "libpthread.", "libstdc++."};
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](const char* one) { return name.starts_with(one); });
+}
+
+// While this thread asks libbacktrace; nobody else who lists libraries, such as who unwinds the stack, is to miss some.
+thread_local constinit bool reads_debug_information = false;
+struct ReadsDebugInformation {
+  ReadsDebugInformation() { reads_debug_information = true; }
+  ~ReadsDebugInformation() { reads_debug_information = false; }
+};
 
 backtrace_state* debug_information() {
   static backtrace_state* const state = backtrace_create_state(nullptr, 1, &ignore_error, nullptr);
@@ -191,6 +215,7 @@ void set_place(std::uint64_t number) { told().now = number; }
 HostLine line_of_call(const std::vector<std::uintptr_t>& callers) {
   if (const ToldPlace* const its = told_place(callers)) return its->line;
   HostLine line;
+  const ReadsDebugInformation reads;
   for (const std::uintptr_t caller : callers) {
     // One less lies in the call.
     backtrace_pcinfo(debug_information(), caller - 1, &take_line, &ignore_error, &line);
@@ -270,8 +295,21 @@ HostVariable host_variable_at(std::uintptr_t address) {
     *static_cast<HostVariable*>(out) = {scope == all.npos ? all : all.substr(scope + 1), begin,
                                         bytes};
   };
+  const ReadsDebugInformation reads;
   backtrace_syminfo(debug_information(), address, take, &ignore_error, &found);
   return found;
 }
 
 }  // namespace simt::cudart
+
+int __wrap_dl_iterate_phdr(TakeLibrary* take, void* out) {
+  if (!simt::cudart::reads_debug_information) return __real_dl_iterate_phdr(take, out);
+  std::pair asked{take, out};
+  return __real_dl_iterate_phdr(
+      [](dl_phdr_info* library, std::size_t bytes, void* asked) {
+        if (simt::cudart::is_of_language(library->dlpi_name)) return 0;
+        const auto& [take, out] = *static_cast<std::pair<TakeLibrary*, void*>*>(asked);
+        return take(library, bytes, out);
+      },
+      &asked);
+}

@@ -19,7 +19,7 @@ import sys
 import threading
 import unittest
 
-from programs import ROOT, compilers, edited, exercises, fails_of, file_of, others, program_of, source_of
+from programs import ROOT, compilers, edited, exercises, fails_of, file_of, joined, others, program_of, source_of
 
 REGION = re.compile(r"^ *// TODO (\d+):.*?^ *// END \1$\n", re.M | re.S)
 CASE_POINTS = 100
@@ -34,6 +34,7 @@ table = None
 sample = False
 results = {}
 not_made = {}  # why
+folders = {}  # of an exercise's wrong and lazy programs, where all are tried; or why they could not be made
 left_out = collections.Counter()
 
 
@@ -60,7 +61,19 @@ def check(exercise, program):
     if on == "sim" and program.startswith(("solution", "right_", "lazy_")):
         cases += ["--hidden", ASSIGNMENT]
     source = source_of(exercise, program)
-    return run_check(build / f"../../exercises/check-{exercise}", program_of(build.parent.parent, source), source, cases)
+    if isinstance(folders.get(exercise), str):
+        raise ValueError(folders[exercise])
+    is_joined = exercise in folders and program.startswith(("wrong_", "lazy_"))
+    made = folders[exercise] / program if is_joined else program_of(build.parent.parent, source)
+    return run_check(build / f"../../exercises/check-{exercise}", made, source, cases)
+
+
+def attempted(make, *words):
+    """What it makes, or, a text, why not."""
+    try:
+        return make(*words)
+    except ValueError as error:
+        return str(error)
 
 
 def run_check(of_exercise, program, source, more=()):
@@ -97,14 +110,11 @@ class Course(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         jobs = [(exercise, program) for exercise in exercises() for program in chosen(exercise)]
-
-        def tried(job):
-            try:
-                return check(*job)
-            except ValueError as error:
-                return str(error)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for job, result in zip(jobs, pool.map(tried, jobs)):
+            if not sample:
+                made = pool.map(lambda exercise: attempted(joined, build.parent.parent, exercise), exercises())
+                folders.update(zip(exercises(), made))
+            for job, result in zip(jobs, pool.map(lambda job: attempted(check, *job), jobs)):
                 (not_made if isinstance(result, str) else results)[job] = result
 
     def each(self, kind, judge):

@@ -17,7 +17,7 @@ Others are right, and unlike what students usually write (unusual/): whole files
 (unusual/launches/), each of which replaces the launch of every solution that has one.
 
 Nothing is made before it is asked for: program_of() makes it as the grader does, in two steps, and keeps what is between
-them.
+them. joined() makes all wrong and lazy ones of an exercise at once, where only what a check says of them is asked.
 
 usage: programs.py EXERCISE PROGRAM: prints the text of a program"""
 import functools
@@ -37,6 +37,9 @@ HERE = ROOT / "tests" / "exercises"
 UNUSUAL = HERE / "unusual"
 NAMED_CASE = re.compile(r"// (?:Wrong|Lazy)\. Fails: (.+)\n")
 LAUNCH = re.compile(r"(\w+)<<<(.*?)>>>\((.*?)\);", re.S)
+# What the worker calls of a file, or the system: how it stands there, how in a namespace, and how it is called there.
+ENTRIES = [("halo::Exercise halo::exercise() {", "halo::Exercise exercise() { using namespace halo;", "exercise()"),
+           ("int main(int argc, char** argv) {", "int main(int argc, char** argv) {", "main(argc, argv)")]
 INTERFACE = '#include "common/exercise/exercise.h"\n'
 
 
@@ -177,6 +180,39 @@ def program_of(build, source):
         for part in reversed(made):
             os.replace(folder / part.name, part)
     return result
+
+
+def joined(build, exercise):
+    """The folder of an exercise's wrong and lazy programs, which are one: nvcc spends its time on headers, and reads them once.
+    Each has a namespace, and its name, by which it is started, says which it is. Raises ValueError as program_of does."""
+    folder = build / "tests/exercises/programs/joined" / exercise
+    words, source, program = compilers(build)["words"], folder / "all.cu", folder / "all"
+    names = [name for name in others(exercise) if not name.startswith("right_")]
+    headers, bodies, calls = ["#include <cerrno>", "#include <cstdlib>", "#include <string>"], [], []
+    for name in names:
+        lines = text_of(source_of(exercise, name)).splitlines()
+        headers += [line for line in lines if line.startswith("#include")]
+        body = "\n".join("" if line.startswith("#include") else line for line in lines)
+        entry, inside, call = next(one for one in ENTRIES if one[0] in body)
+        bodies += [f"namespace {name} {{", f'#line 1 "{file_with(build, source_of(exercise, name))}"', body.replace(entry, inside), "}"]
+        calls.append(f'  if (std::string("{name}") == program_invocation_short_name) return {name}::{call};')
+    text = "\n".join([*dict.fromkeys(headers), *bodies, entry, *calls, "  std::abort();", "}"]) + "\n"
+    made = [source, program, *(folder / name for name in names)]
+    if all(part.exists() for part in made) and source.read_text() == text and program.stat().st_mtime_ns > newest_of(tuple(words)):
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        begun = [pathlib.Path(name) / part.name for part in made]
+        begun[0].write_text(text)
+        paths = {"{source}": begun[0], "{program}": begun[1]}
+        done = subprocess.run([paths.get(word, word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            raise ValueError(f"the wrong and lazy programs of {exercise} do not compile:\n{done.stdout}")
+        for link in begun[2:]:
+            link.symlink_to("all")
+        for part, whole in reversed(list(zip(begun, made))):
+            os.replace(part, whole)
+    return folder
 
 
 def steps_to(program):

@@ -9,15 +9,14 @@ import sys
 import unittest
 
 import course_test
-from programs import edits_of, exercises, program_of, source_of
+from programs import edits_of, exercises, joined, source_of
 
 build = pathlib.Path(".")
 
 
-def told(exercise, name):
+def told(exercise, name, folder):
     """All that the check tells of a program: what of it `try` shows is marks_text_test.cpp's business."""
-    source = source_of(exercise, name)
-    result = course_test.run_check(build / f"../../exercises/check-{exercise}", program_of(build.parent.parent, source), source,
+    result = course_test.run_check(build / f"../../exercises/check-{exercise}", folder / name, source_of(exercise, name),
                                    [edits_of(exercise)[name]["fails"]])
     lines = [one.get("message", "") for one in result["cases"].values()]
     for row in result["faults"]:
@@ -25,7 +24,7 @@ def told(exercise, name):
         for finding in row["hazards"].get("findings", []):
             lines += [finding["kind"], finding["message"], f"{finding['file']}:{finding['line']}",
                       f"{finding['other_file']}:{finding['other_line']}"]
-    return "\n".join(lines)
+    return "\n".join(lines).replace(f"{name}::", "")  # the namespace in which it is joined with others
 
 
 class Words(unittest.TestCase):
@@ -33,7 +32,9 @@ class Words(unittest.TestCase):
         jobs = [(exercise, name) for exercise in exercises() for name, edit in edits_of(exercise).items() if "says" in edit]
         self.assertGreater(len(jobs), 20)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            texts = list(pool.map(lambda job: told(*job), jobs))
+            of_them = sorted({exercise for exercise, _ in jobs})
+            folders = dict(zip(of_them, pool.map(lambda exercise: joined(build.parent.parent, exercise), of_them)))
+            texts = list(pool.map(lambda job: told(*job, folders[job[0]]), jobs))
         for (exercise, name), text in zip(jobs, texts):
             edit = edits_of(exercise)[name]
             with self.subTest(exercise=exercise, program=name):

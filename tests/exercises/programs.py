@@ -193,7 +193,9 @@ def joined(build, exercise):
         lines = text_of(source_of(exercise, name)).splitlines()
         headers += [line for line in lines if line.startswith("#include")]
         body = "\n".join("" if line.startswith("#include") else line for line in lines)
-        entry, inside, call = next(one for one in ENTRIES if one[0] in body)
+        entry, inside, call = next((one for one in ENTRIES if one[0] in body), ("", "", ""))
+        if not entry:
+            raise ValueError(f"{source_of(exercise, name)} has no line " + " or ".join(f"'{one[0]}'" for one in ENTRIES))
         bodies += [f"namespace {name} {{", f'#line 1 "{file_with(build, source_of(exercise, name))}"', body.replace(entry, inside), "}"]
         calls.append(f'  if (std::string("{name}") == program_invocation_short_name) return {name}::{call};')
     text = "\n".join([*dict.fromkeys(headers), *bodies, entry, *calls, "  std::abort();", "}"]) + "\n"

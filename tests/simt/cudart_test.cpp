@@ -244,7 +244,8 @@ TEST_CASE("kernels launch kernels, which run when they have ended", "[simt]") {
   check_all_right(bench);
 }
 
-TEST_CASE("what a kernel does after it has launched another races with that", "[simt]") {
+TEST_CASE("what one kernel launches races with what it does afterwards and launches besides",
+          "[simt]") {
   const Workbench bench;
   bench.build("beside_children.cu", "-rdc=true");
   const Outcome right = bench.run("./program");
@@ -278,14 +279,7 @@ TEST_CASE("what a kernel does after it has launched another races with that", "[
   CHECK_THAT(moves.err, contains(at("FILLS") + ": error: race of values in fill"));
   CHECK_THAT(moves.err, contains(at("SETS") + " beside this kernel"));
   CHECK(moves.status == 3);
-}
-
-TEST_CASE("kernels that one kernel launches on different streams race", "[simt]") {
-  const Workbench bench;
-  bench.build("beside_children.cu", "-rdc=true");
-  const auto at = [](const char* marker) {
-    return "beside_children.cu:" + std::to_string(line_of("beside_children.cu", marker));
-  };
+  // And what it has launched on different streams, with each other.
   for (const char* const which : {"streams", "blocks"}) {
     const Outcome races = bench.run(std::string("./program ") + which);
     CHECK_THAT(races.err, contains(at("FILLS") + ": error: race of values in fill"));

@@ -16,7 +16,8 @@ int main() {
   cudaMemcpy2DToArrayAsync(array, 0, 0, rows, kBytes, kBytes, 2, cudaMemcpyDeviceToDevice, stream);
   fill<<<1, 64, 0, stream>>>(rows, 2);
   cudaMemcpy2DToArrayAsync(array, 0, 1, rows, kBytes, kBytes, 1, cudaMemcpyDeviceToDevice, stream);
-  cudaMemcpy2DFromArrayAsync(back, kBytes, array, 0, 0, kBytes, 2, cudaMemcpyDeviceToDevice, stream);
+  cudaMemcpy2DFromArrayAsync(back, kBytes, array, 0, 0, kBytes, 2, cudaMemcpyDeviceToDevice,
+                             stream);
   cudaStreamSynchronize(stream);
   float got[64];
   cudaMemcpy(got, back, sizeof got, cudaMemcpyDeviceToHost);

@@ -20,7 +20,8 @@ int main() {
   kernel.blockDim = 32;
   kernel.kernelParams = arguments;
   cudaGraphAddKernelNode(&filled, graph, nullptr, 0, &kernel);
-  cudaGraphAddMemcpyNode1D(&copied, graph, &filled, 1, data, filled_here, 32 * sizeof(int), cudaMemcpyDeviceToHost);
+  cudaGraphAddMemcpyNode1D(&copied, graph, &filled, 1, data, filled_here, 32 * sizeof(int),
+                           cudaMemcpyDeviceToHost);
   const cudaHostNodeParams look{&take, data};
   cudaGraphAddHostNode(&taken, graph, &copied, 1, &look);
   cudaGraphExec_t ready;

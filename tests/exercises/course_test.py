@@ -61,9 +61,9 @@ def check(exercise, program):
     if on == "sim" and program.startswith(("solution", "right_", "lazy_")):
         cases += ["--hidden", ASSIGNMENT]
     source = source_of(exercise, program)
-    if isinstance(folders.get(exercise), str):
-        raise ValueError(folders[exercise])
     is_joined = exercise in folders and program.startswith(("wrong_", "lazy_"))
+    if is_joined and isinstance(folders[exercise], str):
+        raise ValueError(folders[exercise])
     made = folders[exercise] / program if is_joined else program_of(build.parent.parent, source)
     return run_check(build / f"../../exercises/check-{exercise}", made, source, cases)
 

@@ -193,6 +193,8 @@ def joined(build, exercise):
         lines = text_of(source_of(exercise, name)).splitlines()
         headers += [line for line in lines if line.startswith("#include")]
         body = "\n".join("" if line.startswith("#include") else line for line in lines)
+        if "#define" in body:
+            raise ValueError(f"{source_of(exercise, name)} has a #define, which the programs after it would have as well: use constexpr")
         entry, inside, call = next((one for one in ENTRIES if one[0] in body), ("", "", ""))
         if not entry:
             raise ValueError(f"{source_of(exercise, name)} has no line " + " or ".join(f"'{one[0]}'" for one in ENTRIES))

@@ -29,7 +29,7 @@ AT_ONCE = 2
 SEED = "20240607"
 # Of a program; the grader's own is for honest people's slow ones.
 SECONDS = 8
-# Of those that never end, each of several processes; whatever they have, they are told the same.
+# Of those that never end: more time changes nothing of what is told.
 ENDLESS = {"00_never_ends", "04_endless_host", "04_large_local_arrays", "04_launches_without_end"}
 SECONDS_OF_ENDLESS = 2
 LEFT_BEHIND = pathlib.Path(tempfile.gettempdir()) / "halo-was-here"

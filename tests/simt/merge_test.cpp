@@ -374,6 +374,14 @@ TEST_CASE("A load waits for the jump of those who do not need it") {
   CHECK(of("bar.sync 0;\n") == "ld.shared.u8; ld.global.f32" + stores + "st.shared.f32");
   CHECK(of("add.u32 %r1, %r1, 4;\n") == "ld.shared.u8; ld.global.f32" + stores + "st.shared.f32");
   CHECK(of("@%p2 bra $E;\n") == "ld.global.f32; ld.shared.u8" + stores + "st.shared.f32");
+  // It does not go into a loop, nor behind who still has what it loaded.
+  CHECK(of("$L:\n", "add.u32 %r5, %r5, 1;\n@%p2 bra $L;\n") ==
+        "ld.shared.u8; ld.global.f32" + stores + "st.shared.f32");
+  CHECK(rewritten(kTile,
+                  "ld.global.nc.f32 %f2, [%rd1];\nld.shared.f32 %f1, [%r1];\n@%p1 bra $E;\n"
+                  "st.global.f32 [%rd2], %f2;\n$E:\nld.global.nc.f32 %f3, [%rd1];\n"
+                  "st.shared.f32 [%r1], %f1;\nst.shared.f32 [%r1+4], %f3;\n") ==
+        "ld.global.nc.f32; ld.shared.f32; st.global.f32; st.shared.v2.f32");
 }
 
 TEST_CASE("What no round of a loop changes is loaded before it") {

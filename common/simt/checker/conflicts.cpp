@@ -175,10 +175,10 @@ class BlockCheck::Telling {
   void tell(Hazard hazard, const Exact& first, const Exact& second, const char* verb,
             const char* within, const char* between, Remedy remedy) {
     // Once more of two warps, where lanes of one were told before: what to do is another thing then.
-    const unsigned is_race = hazard == Hazard::race ? 2 : 0;
+    const Hazard told = is_unfinished(hazard, first, second) ? Hazard::unfinished_copy : hazard;
     const unsigned of_warp = first.block == second.block && first.thread / 32 == second.thread / 32;
     const auto key = [&](unsigned of_one) {
-      return std::pair(first.site, second.site << 2 | is_race | of_one);
+      return std::pair(first.site, second.site << 8 | static_cast<unsigned>(told) << 1 | of_one);
     };
     const auto was_told = [&](unsigned of_one) {
       return std::find(word_.told.begin(), word_.told.end(), key(of_one)) != word_.told.end();
@@ -192,7 +192,7 @@ class BlockCheck::Telling {
       return one.site == kNoSite ? -1 : static_cast<std::int32_t>(one.site);
     };
     Finding finding;
-    finding.hazard = is_unfinished(hazard, first, second) ? Hazard::unfinished_copy : hazard;
+    finding.hazard = told;
     finding.site = place_of_text(first);
     finding.other_site = place_of_text(second);
     finding.array = array_;

@@ -479,14 +479,15 @@ bool Registers::may_store(const Instruction& store, std::int32_t index,
                           const std::vector<char>& made_of) const {
   for (const Instruction* one = &store; one != function_.body.data() && !is_target(*one);) {
     --one;
-    if (!ways_of(*one).has_result || one->guard >= 0 || !one->operands[0].names(index)) continue;
-    if (ways_of(*one).effect != Effect::is_derived_from) return is_any(one->opcode, {"ld", "ldu"});
-    bool is_made = false;
-    for (std::size_t i = 1; i < one->operands.size(); ++i) {
-      one->operands[i].each_register(
-          [&](std::int32_t its) { is_made |= made_of[static_cast<std::size_t>(its)] != 0; });
+    if (!ways_of(*one).has_result || !one->operands[0].names(index)) continue;
+    bool is_made = is_any(one->opcode, {"ld", "ldu"});
+    if (ways_of(*one).effect == Effect::is_derived_from) {
+      for (std::size_t i = 1; i < one->operands.size(); ++i) {
+        one->operands[i].each_register(
+            [&](std::int32_t its) { is_made |= made_of[static_cast<std::size_t>(its)] != 0; });
+      }
     }
-    return is_made;
+    if (is_made || one->guard < 0) return is_made;
   }
   return true;
 }

@@ -24,7 +24,7 @@ struct Origin {
 struct Facts {
   std::vector<Site> sites;      // by Code::sites
   std::vector<Origin> origins;  // the same; of those that touch memory
-  bool hands_on = false;        // the same
+  bool hands_on = false;        // see Launch
   bool is_async = false;        // the same
   bool writes_surfaces = false;
   bool may_be_quick = false;  // the same: is_quick

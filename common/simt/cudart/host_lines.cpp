@@ -21,7 +21,7 @@
 #include "common/simt/ptx/module.hpp"
 #include "common/simt/report/lines.hpp"
 
-// The linker has what this library calls of dl_iterate_phdr come here, and so libbacktrace (meson.build).
+// Calls of dl_iterate_phdr in this library, libbacktrace's too, come here (meson.build).
 using TakeLibrary = int(dl_phdr_info*, std::size_t, void*);
 extern "C" int __real_dl_iterate_phdr(TakeLibrary* take, void* out);
 extern "C" int __wrap_dl_iterate_phdr(TakeLibrary* take, void* out);
@@ -92,7 +92,7 @@ _Unwind_Reason_Code note_frame(_Unwind_Context* context, void* out) {
 
 void ignore_error(void*, const char*, int) {}
 
-// No line of theirs is told, and where their debug information is installed (libc6-dbg), unpacking it takes longer than most
+// No line of the languages' libraries is told, and where their debug information is installed (libc6-dbg), unpacking it takes longer than most
 // programs run.
 bool is_of_language(const char* library) {
   const std::string_view name =
@@ -304,12 +304,13 @@ HostVariable host_variable_at(std::uintptr_t address) {
 
 int __wrap_dl_iterate_phdr(TakeLibrary* take, void* out) {
   if (!simt::cudart::reads_debug_information) return __real_dl_iterate_phdr(take, out);
-  std::pair asked{take, out};
+  using Asked = std::pair<TakeLibrary*, void*>;
+  Asked asked{take, out};
   return __real_dl_iterate_phdr(
-      [](dl_phdr_info* library, std::size_t bytes, void* asked) {
+      [](dl_phdr_info* library, std::size_t bytes, void* its) {
         if (simt::cudart::is_of_language(library->dlpi_name)) return 0;
-        const auto& [take, out] = *static_cast<std::pair<TakeLibrary*, void*>*>(asked);
-        return take(library, bytes, out);
+        const Asked& asker = *static_cast<Asked*>(its);
+        return asker.first(library, bytes, asker.second);
       },
       &asked);
 }

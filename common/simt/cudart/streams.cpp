@@ -51,8 +51,7 @@ struct CUstream_st {
   std::map<int, cudaLaunchAttributeValue> attributes = {};  // that the program set
   std::shared_ptr<simt::cudart::Capture> capture = {};
   std::vector<CUgraphNode_st*> last = {};  // of the capture: what the next node comes behind
-  simt::cudart::timeline::Number asked =
-      0;  // the last operation when it was asked whether it is ready
+  bool asked = false;                      // and told 'not ready', the last time
 };
 
 struct CUevent_st {
@@ -62,7 +61,7 @@ struct CUevent_st {
   simt::cudart::timeline::Clock clock = {};  // what was on its stream
   std::chrono::steady_clock::time_point time = {};
   std::uint64_t waits = 0;                   // of the host before
-  simt::cudart::timeline::Number asked = 0;  // as of a stream
+  bool asked = false;                        // as of a stream
   simt::cudart::waiting::Ticket ticket = 0;  // of its record, if that had to wait
   std::shared_ptr<simt::cudart::Capture> capture = {};
   std::vector<CUgraphNode_st*> last = {};
@@ -125,10 +124,9 @@ cudaError_t host_waits_for(const char* name, cudaStream_t stream) {
   return error;
 }
 
-// A GPU may be at it still: who asks once, whatever the answer is, has not waited.
-bool is_asked_first(timeline::Number unfinished, timeline::Number& asked) {
-  return std::exchange(asked, unfinished) != unfinished && unfinished != 0;
-}
+// A GPU may be at it still: who asks once, whatever the answer is, has not waited. Every other time the answer is yes, even
+// if there is more by now: a loop may launch until it is told so.
+bool is_asked_first(bool is_unfinished, bool& asked) { return asked = is_unfinished && !asked; }
 
 bool is_event(cudaEvent_t event) { return made().events.contains(event); }
 
@@ -187,7 +185,7 @@ cudaError_t wait_for_event(const char* name, cudaEvent_t event, bool until_it_is
     waiting::advance();
     if (until_it_is_there) waiting::finish(event->ticket);
     if (waiting::waits(event->ticket)) return cudaErrorNotReady;
-    if (!until_it_is_there && is_asked_first(timeline::unfinished(event->clock), event->asked)) {
+    if (!until_it_is_there && is_asked_first(timeline::is_unfinished(event->clock), event->asked)) {
       return cudaErrorNotReady;
     }
     timeline::host_waited_for(event->clock);
@@ -414,13 +412,16 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return on_stream("cudaStreamQuery", stream, [&] {
+    cudaError_t error = check_not_captured(stream);
+    if (error == cudaSuccess) error = check_unsafe("cudaStreamQuery");
+    if (error != cudaSuccess) return error;
     waiting::advance();
-    if (waiting::holds(number_of(stream))) return cudaErrorNotReady;
-    if (capture_of(stream) == nullptr &&
-        is_asked_first(timeline::unfinished(number_of(stream)), object_of(stream).asked)) {
+    if (waiting::holds(number_of(stream)) ||
+        is_asked_first(timeline::is_unfinished(number_of(stream)), object_of(stream).asked)) {
       return cudaErrorNotReady;
     }
-    return host_waits_for("cudaStreamQuery", stream);
+    timeline::host_waited_for(number_of(stream));
+    return cudaSuccess;
   });
 }
 

@@ -428,18 +428,19 @@ void host_waited_for_device(int device) {
   host_waited_for_those([device](const Stream& one) { return one.device == device; });
 }
 
-Number unfinished(const Clock& clock) {
-  Number last = 0;
-  for (const auto& [number, one] : state().open) {
+bool is_unfinished(const Clock& clock) {
+  return std::ranges::any_of(state().open, [&](const auto& each) {
+    const auto& [number, one] = each;
     const auto stream = static_cast<std::size_t>(one.stream);
-    if (stream < clock.size() && number <= clock[stream]) last = number;
-  }
-  return last;
+    return stream < clock.size() && number <= clock[stream];
+  });
 }
-Number unfinished(int stream) {
-  Clock clock;
+bool is_unfinished(int stream) {
+  if (is_recording()) return false;
+  wait_implicitly(stream);
+  Clock clock = stream_at(stream).clock;
   raise(clock, stream, stream_at(stream).last);
-  return unfinished(clock);
+  return is_unfinished(clock);
 }
 
 std::uint64_t host_waits() { return state().waits; }
@@ -702,7 +703,8 @@ void Operation::touch(std::uint64_t address, std::size_t bytes, Touch touch, std
     const std::uint64_t page = address / Footprint::kPageBytes;
     const std::size_t here =
         std::min<std::size_t>(bytes, (page + 1) * Footprint::kPageBytes - address);
-    if (const std::uint64_t key = page * 4 + static_cast<std::uint64_t>(touch); key != s.last_key) {
+    if (const std::uint64_t key = page * kTouches + static_cast<std::uint64_t>(touch);
+        key != s.last_key) {
       const auto [found, is_new] = s.rivals_on.try_emplace(key);
       if (is_new) found->second = rivals_on(page, touch);
       s.last_key = key;

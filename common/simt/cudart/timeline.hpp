@@ -53,11 +53,11 @@ void host_waited_for(const Clock& clock);
 void host_waited_for(int stream);
 void host_waited_for_all();
 void host_waited_for_device(int device);
-/// The last operation there that it has not waited for; 0: there is none.
-Number unfinished(const Clock& clock);
-Number unfinished(int stream);
 /// How often it has.
 std::uint64_t host_waits();
+/// Whether there is something there that it has not waited for.
+bool is_unfinished(const Clock& clock);
+bool is_unfinished(int stream);
 /// Memory that is given back.
 void forget(std::uint64_t address, std::size_t bytes);
 

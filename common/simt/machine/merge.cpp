@@ -814,7 +814,8 @@ std::vector<std::int32_t> first_comers(const ptx::Function& function) {
   for (std::size_t i = 1; i < first.size(); ++i) first[i] = static_cast<std::int32_t>(i) - 1;
   for (const auto& [name, labels] : function.targets) {
     for (const std::int32_t label : labels) {
-      first[static_cast<std::size_t>(function.labels[static_cast<std::size_t>(label)])] = -1;
+      const std::int32_t to = function.labels[static_cast<std::size_t>(label)];
+      if (to >= 0) first[static_cast<std::size_t>(to)] = -1;
     }
   }
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(function.body.size()); ++i) {
@@ -1067,7 +1068,28 @@ class Invariants {
 class LateLoads {
  public:
   LateLoads(const ptx::Function& function, const Registers& registers, Rewritten& rewritten)
-      : function_(function), registers_(registers), rewritten_(rewritten) {}
+      : function_(function),
+        registers_(registers),
+        rewritten_(rewritten),
+        read_(function.registers.size()) {
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(function.body.size()); ++i) {
+      const auto note = [&](const Instruction& one) {
+        const auto note_register = [&](std::int32_t index) {
+          Reads& its = read_[static_cast<std::size_t>(index)];
+          if (its.first < 0) its.first = i;
+          its.last = i;
+        };
+        for (const Operand& operand : one.operands) {
+          if (&operand != one.result()) operand.each_register(note_register);
+        }
+        if (one.guard >= 0) note_register(one.guard);
+      };
+      note(at(i));
+      if (const auto found = rewritten.find(&at(i)); found != rewritten.end()) {
+        for (const Instruction& its : found->second) note(its);
+      }
+    }
+  }
 
   void rewrite(const std::set<std::int32_t>& labels, const std::vector<std::int32_t>& comers) {
     for (std::int32_t jump = 1; jump < static_cast<std::int32_t>(function_.body.size()); ++jump) {
@@ -1078,7 +1100,7 @@ class LateLoads {
       for (std::int32_t i = jump + 1; is_own && i < end; ++i) {
         is_own = comers[static_cast<std::size_t>(i)] >= jump;
       }
-      if (!is_own) continue;
+      if (!is_own || labels.contains(jump)) continue;  // a load does not go into a loop
       std::vector<Instruction> late;
       for (std::int32_t i = jump - 1; i >= 0 && !is_wall(at(i)); --i) {
         if (can_wait(i, jump, end)) {
@@ -1100,8 +1122,7 @@ class LateLoads {
     return function_.body[static_cast<std::size_t>(place)];
   }
   static bool is_wall(const Instruction& one) {
-    return one.opcode == "st" || one.opcode == "bra" || is_fixed(one, "global") ||
-           is_fixed(one, "shared");
+    return one.opcode == "st" || is_fixed(one, "global");
   }
   bool can_wait(std::int32_t place, std::int32_t jump, std::int32_t end) const {
     const Instruction& load = at(place);
@@ -1110,23 +1131,28 @@ class LateLoads {
       return false;
     }
     const std::int32_t index = value_of(load).index;
-    if (registers_.definitions(index).size() != 1 || !registers_.is_read(index)) return false;
-    for (std::int32_t i = place + 1; i <= jump; ++i) {
-      if (reads(at(i), index)) return false;
+    const Reads& its_reads = read_[static_cast<std::size_t>(index)];
+    if (registers_.definitions(index).size() != 1 || its_reads.first <= jump ||
+        its_reads.last >= end) {
+      return false;
+    }
+    for (std::int32_t i = place + 1; i < jump; ++i) {
       for (const std::int32_t its : address_of(load).registers()) {
         if (writes(at(i), its)) return false;
       }
     }
-    int before = 0, within = 0;
-    for (std::int32_t i = 0; i < static_cast<std::int32_t>(function_.body.size()); ++i) {
-      (i > jump && i < end ? within : before) += reads(at(i), index) ? 1 : 0;
-    }
-    return before == 0 && within > 0;
+    return true;
   }
+
+  // The places where a register is read, by what stands there now too; -1: nowhere.
+  struct Reads {
+    std::int32_t first = -1, last = -1;
+  };
 
   const ptx::Function& function_;
   const Registers& registers_;
   Rewritten& rewritten_;
+  std::vector<Reads> read_;
 };
 
 }  // namespace
@@ -1172,6 +1198,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
         loads.end();
       }
       if ((is_end && !is_passed && !goes_on) || is_store) {
+        // Nothing was seen to be kept past a call.
         repeats.end(one.opcode == "call" ? -1 : comers[i]);
       }
       if (is_load(one) && is_mergeable(one, space) && !rewritten.contains(&one)) {

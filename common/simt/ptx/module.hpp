@@ -130,7 +130,7 @@ struct Instruction {
   std::int32_t location = -1;  // in Module::locations
   int line = 0;                // of the PTX text
   /// Of one that ptxas joins with its neighbours: the bytes of what it makes of them, and how far before this one's
-  /// address that begins. The others are not counted.
+  /// address that begins. The others are not counted, nor is a load that waits where it stood.
   std::uint8_t joined_bytes = 0;
   std::uint8_t joined_before = 0;
   bool is_counted = true;

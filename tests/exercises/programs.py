@@ -153,9 +153,17 @@ def compilers(build):
     return json.loads((build / "common/exercise/compilers.json").read_text())
 
 
+def call_compiler(words, paths, folder, what):
+    """In the folder, with these paths in the places of their names. Raises ValueError, one line and the compiler's, if it fails."""
+    done = subprocess.run([paths.get(word, word) for word in words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True)
+    if done.returncode != 0:
+        raise ValueError(f"{what} does not compile:\n{done.stdout}")
+
+
 def program_of(build, source):
-    """The program of a source in the build folder; made anew only if something that it is made of is newer. Raises ValueError,
-    one line and the compiler's, if it cannot be made."""
+    """The program of a source in the build folder; made anew only if something that it is made of is newer. Raises
+    ValueError as call_compiler does."""
     words = compilers(build)["words"]
     file, result = file_with(build, source), build / "tests/exercises/programs" / source.removesuffix(".cu")
     made = [result, *steps_to(result)]
@@ -165,16 +173,9 @@ def program_of(build, source):
     with tempfile.TemporaryDirectory(dir=result.parent) as name:
         folder = pathlib.Path(name)
         program, object_file, preprocessed = (folder / part.name for part in made)
-
-        def call(source, program, words):
-            names = {"{source}": source, "{program}": program}
-            done = subprocess.run([names.get(word, word) for word in words], cwd=folder, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True)
-            if done.returncode != 0:
-                raise ValueError(f"{file} does not compile:\n{done.stdout}")
-
-        call(file, object_file, [words[0], "-c", "--keep", *(word for word in words[1:] if not word.endswith(".a"))])
-        call(object_file, program, words)
+        to_object = [words[0], "-c", "--keep", *(word for word in words[1:] if not word.endswith(".a"))]
+        call_compiler(to_object, {"{source}": file, "{program}": object_file}, folder, file)
+        call_compiler(words, {"{source}": object_file, "{program}": program}, folder, file)
         with gzip.open(preprocessed, "wb", 1) as out:
             out.write((folder / f"{file.stem}.cpp4.ii").read_bytes())
         for part in reversed(made):
@@ -208,10 +209,7 @@ def joined(build, exercise):
     with tempfile.TemporaryDirectory(dir=folder) as name:
         begun = [pathlib.Path(name) / part.name for part in made]
         begun[0].write_text(text)
-        paths = {"{source}": begun[0], "{program}": begun[1]}
-        done = subprocess.run([paths.get(word, word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode != 0:
-            raise ValueError(f"the wrong and lazy programs of {exercise} do not compile:\n{done.stdout}")
+        call_compiler(words, {"{source}": begun[0], "{program}": begun[1]}, name, f"what joins {exercise}'s wrong and lazy programs")
         for link in begun[2:]:
             link.symlink_to("all")
         for part, whole in reversed(list(zip(begun, made))):

@@ -174,8 +174,8 @@ class BlockCheck::Telling {
   // `within` is said of two threads of a block, `between` of two blocks, and `remedy` is for them.
   void tell(Hazard hazard, const Exact& first, const Exact& second, const char* verb,
             const char* within, const char* between, Remedy remedy) {
-    // Once more of two warps, where lanes of one were told before: what to do is another thing then.
     const Hazard told = is_unfinished(hazard, first, second) ? Hazard::unfinished_copy : hazard;
+    // Once more of two warps, where lanes of one were told before: what to do is another thing then.
     const unsigned of_warp = first.block == second.block && first.thread / 32 == second.thread / 32;
     const auto key = [&](unsigned of_one) {
       return std::pair(first.site, second.site << 8 | static_cast<unsigned>(told) << 1 | of_one);
@@ -183,8 +183,8 @@ class BlockCheck::Telling {
     const auto was_told = [&](unsigned of_one) {
       return std::find(word_.told.begin(), word_.told.end(), key(of_one)) != word_.told.end();
     };
-    if (was_told(0) || (of_warp == 1 && was_told(1))) return;
     const bool is_again = was_told(1);
+    if (was_told(0) || (of_warp == 1 && is_again)) return;
     word_.told.push_back(key(of_warp));
     const std::uint64_t address = address_of(access_, lane_);
     if (array_.empty()) array_ = block_.checker_.name_of(access_.space, address);

@@ -354,11 +354,7 @@ cudaError_t set_up_memset(Node& node, const cudaMemsetParams* parameters) {
 cudaError_t set_up_host(Node& node, const cudaHostNodeParams* parameters) {
   if (parameters == nullptr || parameters->fn == nullptr) return cudaErrorInvalidValue;
   node.parameters.host = *parameters;
-  node.work = [its = *parameters] {
-    const timeline::HostTask task(number_of(nullptr));
-    its.fn(its.userData);
-    return cudaSuccess;
-  };
+  node.work = call_of(*parameters);
   return cudaSuccess;
 }
 

@@ -272,6 +272,14 @@ cudaError_t outside_capture(const char* name, Body<cudaError_t()> body) {
   });
 }
 
+Work call_of(const cudaHostNodeParams& its, cudaStream_t stream) {
+  return [=] {
+    const timeline::HostTask task(number_of(stream));
+    its.fn(its.userData);
+    return cudaSuccess;
+  };
+}
+
 Work record_of(cudaEvent_t event, cudaStream_t stream) {
   return [event, stream] {
     if (!is_event(event)) return cudaErrorInvalidResourceHandle;
@@ -641,12 +649,8 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
   return on_stream("cudaLaunchHostFunc", stream, [&] {
     if (function == nullptr) return cudaErrorInvalidValue;
-    const auto work = [=] {
-      const timeline::HostTask task(number_of(stream));
-      function(user_data);
-      return cudaSuccess;
-    };
-    return enqueue(stream, cudaGraphNodeTypeHost, work, {.host = {function, user_data}});
+    const cudaHostNodeParams its{function, user_data};
+    return enqueue(stream, cudaGraphNodeTypeHost, call_of(its, stream), {.host = its});
   });
 }
 

@@ -35,6 +35,8 @@ cudaError_t outside_capture(const char* name, Body<cudaError_t()> body);
 /// The work that notes the time and what is on the stream, and that waits for it.
 Work record_of(cudaEvent_t event, cudaStream_t stream = nullptr);
 Work wait_of(cudaEvent_t event, cudaStream_t stream = nullptr);
+/// The work that calls a function of the program's.
+Work call_of(const cudaHostNodeParams& its, cudaStream_t stream = nullptr);
 
 /// Of a built-in stream, the current one.
 int device_of(cudaStream_t stream);

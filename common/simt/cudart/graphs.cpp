@@ -416,8 +416,11 @@ cudaError_t set_up_conditional(Node& node, cudaConditionalNodeParams& parameters
 // With arguments that stay as long as the node is not changed.
 cudaKernelNodeParams kernel_of(Node& node) {
   cudaKernelNodeParams its = node.parameters.kernel;
+  Kernel& kernel = *find_kernel(its.func);
+  // What was captured has a handle, and programs compare this with the name of a kernel.
+  its.func = const_cast<void*>(host_function_of(kernel));
   node.argument_pointers.clear();
-  std::vector<std::uint64_t> places = ptx::parameter_places(*find_kernel(its.func)->function());
+  std::vector<std::uint64_t> places = ptx::parameter_places(*kernel.function());
   places.pop_back();  // the end
   for (const std::uint64_t at : places) {
     node.argument_pointers.push_back(node.parameters.arguments.data() + at);

@@ -233,6 +233,12 @@ Kernel* find_kernel(const void* function) {
   return nullptr;
 }
 
+const void* host_function_of(const Kernel& kernel) {
+  const auto& all = registered().kernels;
+  const auto is_its = [&](const auto& one) { return one.second.get() == &kernel; };
+  return std::find_if(all.begin(), all.end(), is_its)->first;
+}
+
 cudaError_t no_kernel(const void* function) {
   // CUDA takes any other address for a cudaKernel_t.
   return function == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle;

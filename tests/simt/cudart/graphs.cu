@@ -33,6 +33,15 @@ static void captured(int* numbers) {
   cudaGraphGetNodes(graph, nullptr, &nodes);
   cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges);
   expect(nodes == 5 && edges == 5, "two ways between a memset and a host function", __LINE__);
+  cudaGraphNode_t all[5];
+  cudaGraphGetNodes(graph, all, &nodes);
+  int named = 0;
+  for (const cudaGraphNode_t node : all) {
+    cudaKernelNodeParams its{};
+    named += cudaGraphKernelNodeGetParams(node, &its) == cudaSuccess &&
+             its.func == reinterpret_cast<void*>(add);
+  }
+  expect(named == 2, "kernels that were captured have their names", __LINE__);
   cudaGraphExec_t ready;
   expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess, __LINE__);
   expect_error(cudaGraphLaunch(ready, one), cudaSuccess, __LINE__);

@@ -403,7 +403,7 @@ Side side_of(const cudaArray& array, std::size_t x, std::size_t row, std::size_t
   return {reinterpret_cast<const void*>(at), array.row_bytes(), array.plane_bytes()};
 }
 
-// Whether the array has all of that; where not, says so. `x` and the extent's width are in bytes.
+// Whether the array has all of that; where not, refuses it. `x` and the extent's width are in bytes.
 bool check_texels(const char* name, const cudaArray& array, std::size_t x, std::size_t row,
                   std::size_t plane, const Extent& extent) {
   if (extent.is_empty() || (x <= array.row_bytes() && extent.width <= array.row_bytes() - x &&
@@ -411,11 +411,17 @@ bool check_texels(const char* name, const cudaArray& array, std::size_t x, std::
                             plane <= array.planes() && extent.planes <= array.planes() - plane)) {
     return true;
   }
-  explain(
-      name,
-      "%s: from byte %zu of row %zu on, %zu bytes of %zu rows do not lie in the array, which has "
-      "%zu rows of %zu bytes",
-      name, x, row, extent.width, extent.rows, array.rows(), array.row_bytes());
+  const auto box = [](std::size_t width, std::size_t rows, std::size_t planes) {
+    return std::to_string(width) + " bytes of " + std::to_string(rows) + " rows of " +
+           std::to_string(planes) + " planes";
+  };
+  const std::string its = name_at(array.address);
+  refuse(name, its,
+         box(extent.width, extent.rows, extent.planes) + " from byte " + std::to_string(x) +
+             " of row " + std::to_string(row) + " of plane " + std::to_string(plane) +
+             " on do not lie in " + its + ", which has " +
+             box(array.row_bytes(), array.rows(), array.planes()),
+         "Widths are in bytes, but in cudaMemcpy3DParms in texels.");
   return false;
 }
 

@@ -736,7 +736,8 @@ TEST_CASE("a copy that cannot be is named at its line", "[hazards][copies]") {
       // What CUDA's header makes of them.
       {"copy_of_12_bytes", "trap", "__trap()", 0, cudaErrorLaunchFailure},
       {"fill_beyond_size", "trap", "__trap()", 0, cudaErrorLaunchFailure},
-      {"copy_from_shared", "invalid_address", "of host memory", 0, cudaErrorIllegalAddress},
+      {"copy_from_shared", "invalid_address", "which is none of global memory", 0,
+       cudaErrorIllegalAddress},
       {"copy_to_global", "out_of_bounds", "outside", 0, cudaErrorIllegalAddress},
       {"copy_from_misaligned", "misaligned", "reads 16 bytes", 0, cudaErrorMisalignedAddress},
       {"copy_to_misaligned", "misaligned", "writes 16 bytes", 0, cudaErrorMisalignedAddress},

@@ -149,6 +149,11 @@ const char* advice(Hazard hazard, Remedy remedy) {
           return "The lock or flag that one passes to the other orders nothing without a fence: "
                  "put a __threadfence() before the atomic or volatile store that opens the lock or "
                  "raises the flag.";
+        case Remedy::one_for_all:
+          return "One thread hands on, or takes over, what concerns all threads of its block: they "
+                 "need a __syncthreads() between what they have done and its flag (or lock, or "
+                 "counter), with a __threadfence(), and one between the flag that it has seen and "
+                 "what they go on with.";
         case Remedy::arrival:
           return "What st_async stores is there for threads that have waited for its barrier with "
                  "mbarrier_try_wait_parity(), and for those that a barrier orders after them.";
@@ -211,9 +216,19 @@ const char* advice(Hazard hazard, Remedy remedy) {
         return "A barrier lies in the shared memory of its own block, whose threads arrive and "
                "wait, at an address that is a multiple of 8.";
       }
+      if (remedy == Remedy::own_memory) {
+        return "What an asynchronous copy takes lies in global memory. An address of shared memory "
+               "means something to its own block only, one of a local variable to its own thread, "
+               "while they run: leave others the values, not their address.";
+      }
+      if (remedy == Remedy::heap) {
+        return "malloc() in a kernel gives null once its heap is full: look at what it returns, "
+               "free() what is done with, or make the heap larger with "
+               "cudaDeviceSetLimit(cudaLimitMallocHeapSize, bytes).";
+      }
       if (remedy == Remedy::function) {
         return "A pointer to a function must hold the address of a __device__ function, taken in "
-               "device code.";
+               "device code, and an object with virtual functions must be made there.";
       }
       if (remedy == Remedy::cluster) {
         return "A GPU stops there with an illegal instruction. From bit 24 on an address holds the "

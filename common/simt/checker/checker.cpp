@@ -26,6 +26,7 @@ void Checker::begin_launch(const Launch& launch) {
   words_->clear();
   variables_.clear();
   unfenced_.clear();
+  opened_.clear();
   unfenced_count_ = 0;
   order_.clear();
   copies_ = 0;
@@ -447,8 +448,10 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
     }
     return;
   }
-  if (site.may_lock) try_lock(thread, access.space == Space::shared ? ~word : word);
+  const std::uint64_t its_lock = access.space == Space::shared ? ~word : word;
+  if (site.may_lock) try_lock(thread, its_lock);
   if (!doing.hands_on) return;
+  if (!site.may_lock && checker_.unfenced_count_ != 0) checker_.opened_.insert(its_lock);
   const std::uint32_t lanes = together ? all_lanes : 1u << lane;
   const std::span<Thread> warp = std::span(threads_).subspan(access.warp * 32, 32);
   Clock known = 0, hoped = 0;
@@ -518,7 +521,8 @@ void BlockCheck::end_unfenced(unsigned thread, Scope scope) {
   threads_[thread].is_unfenced = false;
 }
 
-// Whether both are made with the same lock, the earlier one with no fence behind it.
+// Whether both are made with the same lock, the earlier one with no fence behind it. What nobody opens again is no lock, but
+// a count of who comes next, say: whether a cell is free says a flag of its own.
 bool BlockCheck::was_unfenced(const Exact& one, const Exact& now) const {
   const auto earlier = checker_.unfenced_.find(key_of(one.block, one.thread));
   if (earlier == checker_.unfenced_.end()) return false;
@@ -527,7 +531,7 @@ bool BlockCheck::was_unfenced(const Exact& one, const Exact& now) const {
   const auto its =
       std::find_if(earlier->second.rbegin(), earlier->second.rend(),
                    [&](const Unfenced& attempt) { return attempt.begin <= one.moment; });
-  if (its == earlier->second.rend()) return false;
+  if (its == earlier->second.rend() || !checker_.opened_.contains(its->lock)) return false;
   const std::int32_t end = one.block == now.block ? its->in_block : its->to_all;
   const auto takes = [&](const Unfenced& attempt) { return attempt.lock == its->lock; };
   return one.moment < end && std::any_of(later->second.begin(), later->second.end(), takes);

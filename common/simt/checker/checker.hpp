@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -317,6 +318,7 @@ class BlockCheck {
   void uninitialised(const Doing& doing, int lane);
   void strong(const Doing& doing, int lane, bool is_before);
   bool comes_after(Clock clock, const Exact& earlier);
+  bool is_handed_on(const Exact& earlier);
   void try_lock(unsigned thread, std::uint64_t lock);
   void end_unfenced(unsigned thread, Scope scope);
   bool was_unfenced(const Exact& one, const Exact& now) const;
@@ -441,6 +443,7 @@ class Checker {
   BlockCheck::Variables variables_;
   std::unordered_map<std::uint64_t, std::vector<BlockCheck::Unfenced>> unfenced_;  // by thread
   std::size_t unfenced_count_ = 0;
+  std::unordered_set<std::uint64_t> opened_;  // locks that are given back
   Order order_;
   std::int32_t copies_ =
       0;  // between shared memories: each is a block of its own in the order, with a negative number

@@ -63,6 +63,14 @@ bool BlockCheck::stores_same(const Exact& now, const Exact& earlier, const Acces
   return true;
 }
 
+// Whether a thread of that block has handed something on, later, to any of this block.
+bool BlockCheck::is_handed_on(const Exact& earlier) {
+  if (threads_.empty() || earlier.thread == kNoThread) return false;
+  return std::any_of(threads_.begin(), threads_.end(), [&](const Thread& one) {
+    return checker_.order_.has_any_after(one.hoped, earlier.block, earlier.moment);
+  });
+}
+
 // Tells what an access meets in a word, each pair of lines once.
 class BlockCheck::Telling {
  public:
@@ -236,7 +244,9 @@ class BlockCheck::Telling {
     if (stores_in_bulk(first) != stores_in_bulk(second)) return Remedy::bulk_store;
     if (met_.lacks_fence && !(is_between && is_shared_)) return Remedy::fence;
     if (hazard == Hazard::race && block_.is_one_change(first, second)) return Remedy::change;
-    if (is_between) return is_shared_ ? Remedy::cluster : of_blocks;
+    if (is_between && is_shared_) return Remedy::cluster;
+    const Exact& earlier = &first == &now_ ? second : first;
+    if (is_between) return block_.is_handed_on(earlier) ? Remedy::one_for_all : of_blocks;
     const bool is_one_store = first.site == second.site && first.site != kNoSite &&
                               first.act == Act::store && second.act == Act::store;
     if (is_one_store) return Remedy::one_statement;

@@ -69,6 +69,7 @@ enum class Remedy : std::uint8_t {
   scope,              // atomics whose scope does not include the other party
   guard,              // a plain read that decides whether an atomic is done
   fence,              // what is handed on without a fence
+  one_for_all,        // what one thread hands on for others of its block
   function,           // a call through a pointer
   whole_group,        // a deadlock in an instruction of four warps
   products,           // registers of them, which a fence hands over
@@ -87,6 +88,7 @@ enum class Remedy : std::uint8_t {
   beside_sibling,     // of two that it launches
   launch_over,        // a launch before it that lets the next one begin at its end only
   heap,               // memory that kernels allocate and free
+  own_memory,         // of a block or a thread: its address means nothing to others
   host,               // what a kernel waits for
   another_stream,     // the same
   polled_by_host,     // what a kernel tells it while it runs

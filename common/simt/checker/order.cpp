@@ -105,6 +105,14 @@ bool Order::has_barrier_after(Clock clock, std::int32_t block, std::int32_t mome
   return found != Found::no || is_full();
 }
 
+bool Order::has_any_after(Clock clock, std::int32_t block, std::int32_t moment) {
+  if (clock == 0) return false;
+  const Found found = find(clock, 0, [&](const Point& p) {
+    return p.block == block && (moment < p.barrier || moment < p.warp || moment < p.own);
+  });
+  return found == Found::yes;
+}
+
 void Order::clear() {
   if (nodes_.size() == 1) return;
   nodes_.assign(1, Node{});

@@ -35,6 +35,8 @@ class Order {
   bool has(Clock clock, std::int32_t block, unsigned thread, std::int32_t moment);
   /// Whether a barrier of the block does that lies between: whatever thread it was.
   bool has_barrier_after(Clock clock, std::int32_t block, std::int32_t moment);
+  /// Whether any thread of the block was there at a later moment.
+  bool has_any_after(Clock clock, std::int32_t block, std::int32_t moment);
   bool is_full() const { return nodes_.size() >= kMostNodes; }
   /// Whether has() no longer tells.
   bool has_given_up() const { return steps_left_ == 0 || is_full(); }

@@ -85,8 +85,7 @@ BlockCheck::Ordered BlockCheck::ordered_by_locks(const Exact& earlier, const Exa
   }
   const Ordered order = ordered(earlier, now.thread);
   const Site* const site = site_of(earlier);
-  const bool is_released = site != nullptr && (site->strength == Strength::release ||
-                                               site->strength == Strength::acquire_release);
+  const bool is_released = site != nullptr && site->strength > Strength::relaxed;
   if (order == Ordered::without_acquire ? is_released : earlier.act == Act::load) {
     return Ordered::yes;
   }

@@ -303,6 +303,10 @@ void change_words(std::uint32_t (*changed)(std::uint32_t word)) {
 
 std::size_t bytes_in_use() { return all().of_device[current_device()]; }
 std::size_t heap_bytes_in_use() { return all().of_heap; }
+bool& heap_was_full() {
+  static bool was_full = false;
+  return was_full;
+}
 GraphMemory& graph_memory() { return all().of_graphs[current_device()]; }
 
 void take_graph_memory(const void* pointer, bool is_taken) {

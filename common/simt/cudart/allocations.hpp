@@ -87,6 +87,8 @@ std::vector<Block> blocks();
 void change_words(std::uint32_t (*changed)(std::uint32_t word));
 std::size_t bytes_in_use();
 std::size_t heap_bytes_in_use();
+/// Whether a kernel has asked for more than is left.
+bool& heap_was_full();
 /// Of the current device's memory what graphs have, and what their launches have taken of it and not freed; now and at
 /// most since that was forgotten.
 struct GraphMemory {

@@ -291,9 +291,10 @@ HostVariable host_variable_at(std::uintptr_t address) {
     if (symbol == nullptr || wanted - begin >= bytes) return;
     const std::string all = ptx::demangled(symbol);
     // A constant in a function is "f(int)::table".
+    const std::string_view kind = all.starts_with(kTable) ? kTable : "";
     const std::size_t scope = all.rfind(':');
-    *static_cast<HostVariable*>(out) = {scope == all.npos ? all : all.substr(scope + 1), begin,
-                                        bytes};
+    const std::string name = scope == all.npos ? all.substr(kind.size()) : all.substr(scope + 1);
+    *static_cast<HostVariable*>(out) = {std::string(kind) + name, begin, bytes};
   };
   const ReadsDebugInformation reads;
   backtrace_syminfo(debug_information(), address, take, &ignore_error, &found);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace simt::cudart {
@@ -52,6 +53,8 @@ void tell_place(std::uint64_t number, ToldPlace place);
 /// What the runtime is asked from now on it is asked there; 0: nowhere that was told.
 void set_place(std::uint64_t number);
 
+/// What the name of a table of virtual functions begins with.
+inline constexpr std::string_view kTable = "vtable for ";
 /// A variable of host code: "table". Empty: none is known.
 struct HostVariable {
   std::string name;

@@ -168,7 +168,10 @@ std::uint64_t address_of_text(const std::string& text) {
 
 std::uint64_t allocate_for_kernel(std::uint64_t bytes) {
   if (bytes == 0) return 0;
-  if (bytes > heap_limit() || heap_bytes_in_use() > heap_limit() - bytes) return 0;
+  if (bytes > heap_limit() || heap_bytes_in_use() > heap_limit() - bytes) {
+    heap_was_full() = true;
+    return 0;
+  }
   return allocate(bytes, MemoryKind::heap, "memory of malloc in a kernel");
 }
 
@@ -272,7 +275,12 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
       return std::nullopt;
     }
     case Service::trap:
-      watch_.end_launch(call, Hazard::trap, "reaches a __trap()");
+      // As cooperative_groups does where a grid has no barrier.
+      watch_.end_launch(call, Hazard::trap,
+                        call.warp.block->grid->workspace == 0 && watch_.is_of_group(call)
+                            ? "waits for its whole grid in a launch that is not cooperative: use "
+                              "cudaLaunchCooperativeKernel()"
+                            : "reaches a __trap()");
       return std::nullopt;
     case Service::no_image:
       watch_.end_launch(call, Hazard::invalid_address,

@@ -94,7 +94,7 @@ Wrong wrong_on_host(std::uint64_t address, const std::string& size) {
             true};
   }
   return {Hazard::invalid_address, its.name, size + "of " + its.name + ", in the host's memory",
-          true};
+          true, its.name.starts_with(kTable) ? Remedy::function : Remedy::none};
 }
 
 // The live block that an address belongs to, or is nearest to.
@@ -106,7 +106,18 @@ const Block* nearest_block(std::uint64_t address) {
 
 Wrong wrong_in_global(std::uint64_t address, int bytes) {
   const std::string size = std::to_string(bytes) + " bytes ";
-  if (address < 4096) return {Hazard::invalid_address, "", size + "through a null pointer"};
+  if (address < 4096) {
+    return {Hazard::invalid_address, "", size + "through a null pointer", false,
+            heap_was_full() ? Remedy::heap : Remedy::none};
+  }
+  for (const auto& [begin, whose] : {std::pair(machine::kSharedWindow, "a block's shared memory"),
+                                     std::pair(machine::kLocalWindow, "a thread's own memory")}) {
+    if (address - begin < machine::kWindowBytes) {
+      return {Hazard::invalid_address, "",
+              size + "by an address of " + whose + ", which is none of global memory", false,
+              Remedy::own_memory};
+    }
+  }
   if (!arena().contains(address) && block_at(address) == nullptr) {
     return wrong_on_host(address, size);
   }
@@ -810,6 +821,14 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
   if (wrong.is_of_host) launched = line_of_launch();
   add_finding(wrong.hazard, access.step->site, *access.warp, lane, wrong.array,
               std::string(verb(access.kind)) + " " + wrong.what, wrong.remedy, launched);
+}
+
+bool Watch::is_of_group(const machine::LaneCall& call) const {
+  const std::int32_t at = grid_.code->sites[static_cast<std::size_t>(call.step->site)]->location;
+  if (at < 0) return false;
+  const int file = module_.locations[static_cast<std::size_t>(at)].file;
+  return module_.files[static_cast<std::size_t>(file)].find("cooperative_groups") !=
+         std::string::npos;
 }
 
 void Watch::end_launch(const machine::LaneCall& call, Hazard hazard, const std::string& what) {

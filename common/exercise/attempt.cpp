@@ -60,11 +60,17 @@ std::vector<std::string> compiler_words(const BuildFolder& build) {
   return read_compilers(build).get<std::vector<std::string>>("words");
 }
 
+// Huge pages, where the system leaves them to who asks: without them a third of cudafe++'s time goes to page faults, a tenth
+// of a compilation's. Where this is not known it does nothing.
+constexpr const char* kTunables = "GLIBC_TUNABLES";
+constexpr const char* kHugePages = "glibc.malloc.hugetlb=1";
+
 // For all that is started from now on.
 void run_on(const BuildFolder& build, const std::string& backend) {
   Program program;
   program.runtime = read_compilers(build).get<std::string>(backend);
   program.choose_runtime();
+  setenv(kTunables, kHugePages, 0);
 }
 
 // Of what a graded program asks of the device it is done there.
@@ -516,6 +522,7 @@ class SubmittedProgram {
       if (entry.path().extension() == ".h") confinement.readable.push_back(entry.path().string());
     }
     confinement.folder = work().string();
+    confinement.environment = {std::string(kTunables) + "=" + kHugePages};
     confinement.limits.processor = 90;
     // More is not looked at, and a preprocessor that writes without an end is not let write long.
     confinement.limits.file = 2 * kMostPreprocessed;

@@ -111,8 +111,8 @@ std::string identity_of(const fs::path& file) {
 
 MachineFault machine_fault(const std::string& what) { return MachineFault(kNoVerdict + what); }
 
-// Runs a program with all that it starts, and ends it if nothing is heard of it for too long. Throws
-// Overtaken.
+// Runs a program with all that it starts, and ends it if nothing is heard of it for too long. About ten times a second `look`
+// is called; whatever it throws ends the program too. Throws Overtaken.
 struct Limited {
   Ended ended;
   Patience::Lost lost = Patience::Lost::not_yet;
@@ -121,7 +121,8 @@ struct Limited {
   bool expired() const { return lost != Patience::Lost::not_yet; }
 };
 Limited run_limited(const std::vector<std::string>& command, const AttemptOptions& options,
-                    Progress& progress, std::string& doing, const Listener& listener = {}) {
+                    Progress& progress, std::string& doing, const Listener& listener = {},
+                    const std::function<void()>& look = {}) {
   Limited result;
   std::optional<Patience> patience;
   Listener counted;
@@ -138,6 +139,7 @@ Limited run_limited(const std::vector<std::string>& command, const AttemptOption
     watch({&program});
     if (program.has_ended()) break;
     if (options.overtaken && options.overtaken()) throw Overtaken{};
+    if (look) look();
     if (!result.expired()) {
       result.lost = patience->look();
       result.words = patience->words(result.lost) + " (--time-limit)";
@@ -408,17 +410,36 @@ class SubmittedProgram {
 
     // In two steps: what is between them is looked at before anything of it runs.
     const std::vector<std::string> words = compiler_words(build_);
-    Limited run = compile_object(words, source(), kObject, work(), [&](const auto& command) {
-      return run_compiler(command, words, progress, "compiling");
-    });
-    std::string reason = reason_in_report(report().string());
     CompiledFile compiled;
     compiled.name = source();
     compiled.text = text_of_file(copy);
-    const Tripped tripped = look_at_object(
-        build_, exercise_, compiled, words[0], preprocessed(), kObject,
-        run.ended.good() && reason.empty(),
-        [&](const auto& command) { return run_compiler(command, words, progress, "looking at"); });
+    const auto look = [&](bool compiles) {
+      return look_at_object(build_, exercise_, compiled, words[0], preprocessed(), kObject,
+                            compiles, [&](const auto& command) {
+                              return run_compiler(command, words, progress, "looking at");
+                            });
+    };
+    // What its text alone is refused for is known as soon as the preprocessor is done; nobody waits for the rest.
+    bool has_looked = false;
+    const auto early = [&] {
+      if (has_looked) return;
+      has_looked =
+          fs::exists(work() / written_after(source(), kObject)) || is_too_large(preprocessed());
+      if (!has_looked) return;
+      if (Tripped found = look(false); !found.refusal.empty()) throw found;
+    };
+    Limited run;
+    std::string reason;
+    Tripped tripped;
+    try {
+      run = compile_object(words, source(), kObject, work(), [&](const auto& command) {
+        return run_compiler(command, words, progress, "compiling", early);
+      });
+      reason = reason_in_report(report().string());
+      tripped = look(run.ended.good() && reason.empty());
+    } catch (const Tripped& found) {
+      tripped = found;
+    }
     attempt.remarks = tripped.remarks;
     if (!tripped.refusal.empty()) {
       attempt.end = Attempt::End::refused;
@@ -484,11 +505,11 @@ class SubmittedProgram {
 
   Limited run_compiler(const std::vector<std::string>& command,
                        const std::vector<std::string>& compilers, Progress& progress,
-                       const std::string& what) {
+                       const std::string& what, const std::function<void()>& early = {}) {
     std::string doing = what + " " + source();
     Limited run = run_limited(
         confined(options_.sandbox->words(compiler(compilers)), {report().string()}, command),
-        options_, progress, doing);
+        options_, progress, doing, {}, early);
     if (!run.ended.started) throw machine_fault(run.ended.err);
     const std::string reason = reason_in_report(report().string());
     if (is_machines_fault(reason)) throw machine_fault("the compiler " + reason);

@@ -36,6 +36,10 @@ fs::path preprocessed_of(const fs::path& source, const fs::path& object) {
   return object.parent_path() / (source.stem().string() + ".cpp4.ii");
 }
 
+fs::path written_after(const fs::path& source, const fs::path& object) {
+  return object.parent_path() / (source.stem().string() + ".cudafe1.cpp");
+}
+
 fs::path toolkit_of(const fs::path& nvcc) { return nvcc.parent_path().parent_path(); }
 
 std::vector<std::string> symbols_command(const fs::path& object) {

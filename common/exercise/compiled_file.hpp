@@ -39,6 +39,9 @@ std::vector<std::string> link_command(const std::vector<std::string>& words,
                                       const std::filesystem::path& program);
 std::filesystem::path preprocessed_of(const std::filesystem::path& source,
                                       const std::filesystem::path& object);
+/// A file that nvcc begins once that one is whole.
+std::filesystem::path written_after(const std::filesystem::path& source,
+                                    const std::filesystem::path& object);
 /// Where the CUDA toolkit is that has this nvcc.
 std::filesystem::path toolkit_of(const std::filesystem::path& nvcc);
 /// Prints the object's symbols.

@@ -419,19 +419,23 @@ class SubmittedProgram {
                               return run_compiler(command, words, progress, "looking at");
                             });
     };
-    // What its text alone is refused for is known as soon as the preprocessor is done; nobody waits for the rest.
+    // What is refused for its directives is not compiled, and what is for any of its words not to the end: these are known as
+    // soon as the preprocessor is done.
+    const auto refuse = [&] {
+      if (Tripped found = look(false); !found.refusal.empty()) throw found;
+    };
     bool has_looked = false;
     const auto early = [&] {
       if (has_looked) return;
       has_looked =
           fs::exists(work() / written_after(source(), kObject)) || is_too_large(preprocessed());
-      if (!has_looked) return;
-      if (Tripped found = look(false); !found.refusal.empty()) throw found;
+      if (has_looked) refuse();
     };
     Limited run;
     std::string reason;
     Tripped tripped;
     try {
+      refuse();
       run = compile_object(words, source(), kObject, work(), [&](const auto& command) {
         return run_compiler(command, words, progress, "compiling", early);
       });

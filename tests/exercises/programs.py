@@ -96,28 +96,56 @@ def text_of(source):
     return mended(path.stem) if path.parent.name == "hunts" else edited(edits_of(path.parent.name)[path.stem])
 
 
+def launches():
+    """The ways to start a kernel other than by <<<>>>, by their names."""
+    return {path.stem: path.read_text() for path in sorted((UNUSUAL / "launches").glob("*.cu"))}
+
+
+def own_unusual(exercise):
+    return sorted(p.stem for p in (UNUSUAL / exercise).glob("*.cu"))
+
+
+def can_be_started(exercise):
+    """Whether its solution has a launch that another one can replace."""
+    solution = text_of(source_of(exercise, "solution"))
+    return INTERFACE in solution and LAUNCH.search(solution) is not None
+
+
 def unusual(exercise):
     """The names of the unusual programs of an exercise: its own, and those of other launches."""
-    names = sorted(p.stem for p in (UNUSUAL / exercise).glob("*.cu"))
-    solution = text_of(source_of(exercise, "solution"))
-    if INTERFACE in solution and LAUNCH.search(solution):
-        names += sorted(p.stem for p in (UNUSUAL / "launches").glob("*.cu"))
-    return names
+    return own_unusual(exercise) + (list(launches()) if can_be_started(exercise) else [])
 
 
 def unusual_text(exercise, name):
     own = UNUSUAL / exercise / f"{name}.cu"
-    if own.is_file():
-        return own.read_text()
-    # start(kernel, blocks, threads, bytes, arguments...) instead of kernel<<<blocks, threads, bytes>>>(arguments...).
+    return own.read_text() if own.is_file() else started_by(exercise, launches()[name])
+
+
+def started_by(exercise, start):
+    """The solution with start(kernel, blocks, threads, bytes, arguments...) instead of <<<>>>, and what `start` is."""
     def started(launch):
         kernel, configuration, arguments = launch.groups()
         parts = re.split(r", (?![^(]*\))", configuration)  # commas within parentheses separate nothing
         return f"start({', '.join([kernel, *parts, *(['0'] if len(parts) == 2 else []), arguments])});"
-    text, launches = LAUNCH.subn(started, text_of(source_of(exercise, "solution")))
-    if launches != 1:
-        raise ValueError(f"the solution of {exercise} has {launches} launches")
-    return text.replace(INTERFACE, INTERFACE + "\n" + (UNUSUAL / "launches" / f"{name}.cu").read_text(), 1)
+    text, count = LAUNCH.subn(started, text_of(source_of(exercise, "solution")))
+    if count != 1:
+        raise ValueError(f"the solution of {exercise} has {count} launches")
+    return text.replace(INTERFACE, f"{INTERFACE}\n{start}", 1)
+
+
+def in_turn(exercise, ways):
+    """The solution started in these ways in turn, the first of which is another one in each exercise: a call at a budget is one
+    way's in this exercise, and another's in the next."""
+    texts = [launches()[way].splitlines() for way in ways]
+    headers = [line for lines in texts for line in lines if line.startswith("#include")]
+    bodies = ["\n".join([f"namespace {way} {{", *(line for line in lines if not line.startswith("#include")), "}"])
+              for way, lines in zip(ways, texts)]
+    calls = [f"    case {turn}: return {way}::start(kernel, blocks, threads, bytes, arguments...);" for turn, way in enumerate(ways)]
+    return started_by(exercise, "\n".join([*dict.fromkeys(headers), *bodies, f"static int turn = {int(exercise[:2])};",
+                                           "template <class Kernel, class... Arguments>",
+                                           "static void start(Kernel* kernel, dim3 blocks, dim3 threads, size_t bytes, "
+                                           "Arguments... arguments) {",
+                                           f"  switch (turn++ % {len(ways)}) {{", *calls, "  }", "}"]) + "\n")
 
 
 def fails_of(exercise, program):

@@ -548,6 +548,9 @@ class SubmittedProgram {
     }
     confinement.folder = work().string();
     confinement.environment = {std::string(kTunables) + "=" + kHugePages};
+    // Where glibc sees whether it has to ask for them.
+    const fs::path huge_pages = "/sys/kernel/mm/transparent_hugepage";
+    if (fs::exists(huge_pages)) confinement.readable.push_back(huge_pages.string());
     confinement.limits.processor = 90;
     // More is not looked at, and a preprocessor that writes without an end is not let write long.
     confinement.limits.file = 2 * kMostPreprocessed;

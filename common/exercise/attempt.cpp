@@ -440,6 +440,8 @@ class SubmittedProgram {
         return run_compiler(command, words, progress, "compiling", early);
       });
       reason = reason_in_report(report().string());
+      // A compiler that was sooner done than looked at: the same is said.
+      early();
       tripped = look(run.ended.good() && reason.empty());
     } catch (const Tripped& found) {
       tripped = found;

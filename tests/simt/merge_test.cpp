@@ -226,6 +226,24 @@ TEST_CASE("Loads pass a jump around what only computes") {
   CHECK(around("ld.global.f32 %f1, [%rd1];\n") == "ld.shared.v2.f32; ld.global.f32");
   CHECK(around("@%p2 bra inside;\nadd.f32 %f1, %f2, %f3;\ninside:\nadd.f32 %f1, %f1, %f3;\n") ==
         "ld.shared.v2.f32");
+  // What is loaded for some, where all that is loaded is one access of all.
+  const auto choice = [](const std::string& before, int some, std::initializer_list<int> all) {
+    return rewritten(kTile, before + "setp.lt.u32 %p1, %r0, 3;\n@%p1 bra past;\n" +
+                                "ld.shared.f32 %f8, [%r1+" + std::to_string(some) +
+                                "];\nmul.f32 %f8, %f8, %f8;\npast:\n" + loads(all));
+  };
+  CHECK(choice(loads({0, 1, 3}), 8, {4}) == "ld.shared.v2.f32 as 16; mul.f32; ld.shared.f32");
+  CHECK(choice(loads({0}), 4, {2, 3}) == "ld.shared.f32 as 16; mul.f32");
+  CHECK(choice(loads({0, 1}), 8, {}) == "ld.shared.v2.f32 as 16; mul.f32");
+  CHECK(choice(loads({0, 1}), 16, {}) == "ld.shared.v2.f32; ld.shared.f32; mul.f32");
+  CHECK(choice(loads({0, 1}), 4, {}) == "ld.shared.v2.f32; mul.f32");
+  CHECK(choice("", 0, {1}) == "mul.f32; ld.shared.f32 as 8");
+  // Halves that come by the word are joined as words are.
+  const std::string halves = "ld.shared.v2.u16 {%h0, %h1}, [%r1";
+  const std::string sum = "];\nadd.u16 %h2, %h0, %h1;\n";
+  CHECK(rewritten(kTile, halves + sum + "setp.lt.u32 %p1, %r0, 3;\n@%p1 bra past;\n" +
+                             "st.global.u32 [%rd1], %r0;\npast:\n" + halves + "+4" + sum) ==
+        "ld.shared.v2.u16 as 8; st.global.u32");
   // A call in machine code, or something that others may see.
   CHECK(around("div.rn.f32 %f1, %f2, %f3;\n") == "ld.shared.f32; ld.shared.f32");
   CHECK(around("st.shared.f32 [%r1+64], %f3;\n") == "ld.shared.f32; st.shared.f32; ld.shared.f32");

@@ -490,6 +490,9 @@ class Stretch {
     arms_[place] = way_;
     way_.push_back(++ways_);
   }
+  // A jump around steps that are for those who do not take it, to where all go on.
+  void begin_choice() { way_.push_back(++ways_); }
+  void end_choice() { way_.pop_back(); }
   // Where nobody comes but by that jump.
   bool is_arm(std::int32_t place) const { return arms_.contains(place); }
   void go_to_arm(std::int32_t place) {
@@ -600,8 +603,9 @@ class Stretch {
   // memory that are loaded, with one that nobody reads, and what is loaded behind a jump with what was loaded before it.
   // They stay what they are, for nobody shall say that the fourth was read, or by whom; only one is counted, as all of them.
   void join(const Access& first, std::vector<Piece>& pieces) {
-    std::sort(pieces.begin(), pieces.end(),
-              [](const Piece& a, const Piece& b) { return a.at < b.at; });
+    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+      return std::pair(a.at, a.way.size()) < std::pair(b.at, b.way.size());
+    });
     for (std::int64_t width = kWidest; width >= (is_shared_ ? 8 : 4); width /= 2) {
       const std::optional<std::int64_t> phase = phase_of(first, pieces, width);
       if (!phase) continue;
@@ -637,6 +641,14 @@ class Stretch {
            std::equal(first.way.begin(), first.way.end(), second.way.begin());
   }
 
+  // The first of those that most come to.
+  static const Piece& for_all(std::vector<Piece>::iterator begin,
+                              std::vector<Piece>::iterator end) {
+    return *std::min_element(begin, end, [](const Piece& a, const Piece& b) {
+      return std::pair(a.way.size(), a.place) < std::pair(b.way.size(), b.place);
+    });
+  }
+
   bool is_one(std::vector<Piece>::iterator begin, std::vector<Piece>::iterator end,
               std::int64_t chunk, std::int64_t width) const {
     std::int64_t next = chunk, all = 0;
@@ -645,6 +657,8 @@ class Stretch {
     const bool are_halves = width == 4;
     if (are_halves && is_load(*begin->place)) return false;
     for (auto its = begin; its != end; ++its) {
+      // What has been loaded for all need not be for some.
+      if (its != begin && its->at + its->bytes <= next && is_behind(*(its - 1), *its)) continue;
       if (its->bytes < (are_halves ? 2 : 4) || its->at < next) return false;
       are_wide |= its->size > 4;
       if (its->origin != begin->origin) {
@@ -658,12 +672,13 @@ class Stretch {
     }
     if (end - begin < 2 || next > chunk + width) return false;
     if ((!are_of_one || are_wide) && !are_parted) return false;
-    const auto first = std::min_element(
-        begin, end, [](const Piece& a, const Piece& b) { return a.place < b.place; });
-    if (!std::all_of(begin, end, [&](const Piece& its) { return is_behind(*first, its); })) {
+    const Piece& first = for_all(begin, end);
+    if (!std::all_of(begin, end, [&](const Piece& its) { return is_behind(first, its); })) {
       return false;
     }
-    if (all == width) return are_parted || !are_of_one_type;
+    // (Values of a word each are one already, if they can be.)
+    const bool are_parts_of_words = begin->size < 4 && is_load(*begin->place);
+    if (all == width) return are_parted || !are_of_one_type || are_parts_of_words;
     return is_shared_ && is_load(*begin->place) && width == kWidest && all == 12 &&
            begin->size == 4 && are_of_one_type;
   }
@@ -688,8 +703,8 @@ class Stretch {
 
   void count_as_one(std::vector<Piece>::iterator begin, std::vector<Piece>::iterator end,
                     std::int64_t chunk, std::int64_t width) {
-    const auto [first, last] = places_of(begin, end);
-    const Instruction* const counted = is_load(*begin->place) ? first : last;
+    const Instruction* const counted =
+        is_load(*begin->place) ? for_all(begin, end).place : places_of(begin, end).second;
     for (auto its = begin; its != end; ++its) {
       std::vector<Instruction>& made = rewritten_[its->place];
       if (made.empty()) made.push_back(*its->place);
@@ -837,10 +852,11 @@ bool may_be_call(const Instruction& one) {
          ptx::bytes_of(one.type()) == 8;
 }
 
-// Jumps around steps that touch no shared memory and call nothing, and where they lead: ptxas moves loads of shared memory
+// Jumps around steps that write no shared memory and call nothing, and where they lead: ptxas moves loads of shared memory
 // past them. (Past two ways that meet again, too, which nvcc lays out in many ways: here they stop at those.)
 struct Choices {
   std::set<std::int32_t> jumps, ends;  // places in the body
+  std::set<std::int32_t> with_loads;   // ends
 
   Choices(const ptx::Function& function, const std::set<std::int32_t>& labels) {
     std::map<std::int32_t, int> jumps_to;
@@ -858,13 +874,21 @@ struct Choices {
       const Instruction& one = function.body[static_cast<std::size_t>(place)];
       return (jumps.contains(place) || !is_fixed(one, "shared")) &&
              (ends.contains(place) || !labels.contains(place)) && one.opcode != "shfl" &&
-             !may_be_call(one) && !((is_load(one) || one.opcode == "st") && may_be(one, "shared"));
+             !may_be_call(one) && !(one.opcode == "st" && may_be(one, "shared"));
+    };
+    const auto loads = [&](std::int32_t place) {
+      const Instruction& one = function.body[static_cast<std::size_t>(place)];
+      return is_load(one) && may_be(one, "shared");
     };
     // Those inside others come first.
     for (const auto& [far, from] : forward) {
-      bool are_all = jumps_to[from + far] == 1;
-      for (std::int32_t i = from + 1; i < from + far; ++i) are_all = are_all && is_passed(i);
+      bool are_all = jumps_to[from + far] == 1, some_load = false;
+      for (std::int32_t i = from + 1; i < from + far; ++i) {
+        are_all = are_all && is_passed(i);
+        some_load = some_load || loads(i);
+      }
       if (!are_all) continue;
+      if (some_load) with_loads.insert(from + far);
       jumps.insert(from);
       ends.insert(from + far);
     }
@@ -1187,17 +1211,21 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
       const bool is_store = one.opcode == "st" && may_be(one, space);
       const bool goes_on = !is_label && one.opcode == "bra" && one.guard >= 0;
       const auto is_arm = [&](std::int32_t its) { return arms.contains(its) && loads.is_arm(its); };
+      if (space == "shared" && choices.ends.contains(place)) loads.end_choice();
       const bool begins_arm = is_arm(place);
       if (begins_arm) loads.go_to_arm(place);
       const bool parts = space == "shared" && !is_passed && (!is_label || begins_arm) &&
                          one.opcode == "bra" && target(function, one) > place &&
                          (one.guard >= 0 || is_arm(place + 1));
-      if (parts) {
+      if (space == "shared" && choices.jumps.contains(place)) {
+        loads.begin_choice();
+      } else if (parts) {
         loads.part(target(function, one));
       } else if (is_store || (!is_passed && ((is_label && !begins_arm) || is_fixed(one, space)))) {
         loads.end();
       }
-      if ((is_end && !is_passed && !goes_on) || is_store) {
+      const bool may_lack = is_passed && choices.with_loads.contains(place);
+      if ((is_end && !is_passed && !goes_on) || is_store || may_lack) {
         // Nothing was seen to be kept past a call.
         repeats.end(one.opcode == "call" ? -1 : comers[i]);
       }

@@ -200,7 +200,7 @@ Limited compile_object(std::vector<std::string> words, const fs::path& source,
   return run(object_command(words, source, object));
 }
 
-// Between compiling and linking: whether what is at `preprocessed` and in the object may run; `compiles` if there is an object.
+// Whether what is at `preprocessed`, as far as it is there, and in the object may run; `compiles` if there is an object.
 // `run` has a command run where they are.
 Tripped look_at_object(const BuildFolder& build, const Exercise& exercise, CompiledFile compiled,
                        const std::string& nvcc, const fs::path& preprocessed,
@@ -408,7 +408,7 @@ class SubmittedProgram {
       fs::permissions(at, fs::perms(0755));
     }
 
-    // In two steps: what is between them is looked at before anything of it runs.
+    // In two steps: what is between them is looked at too before anything of it runs.
     const std::vector<std::string> words = compiler_words(build_);
     CompiledFile compiled;
     compiled.name = source();
@@ -427,8 +427,9 @@ class SubmittedProgram {
     bool has_looked = false;
     const auto early = [&] {
       if (has_looked) return;
-      has_looked =
-          fs::exists(work() / written_after(source(), kObject)) || is_too_large(preprocessed());
+      std::error_code unseen;
+      has_looked = fs::exists(work() / written_after(source(), kObject), unseen) ||
+                   is_too_large(preprocessed());
       if (has_looked) refuse();
     };
     Limited run;
@@ -437,11 +438,13 @@ class SubmittedProgram {
     try {
       refuse();
       run = compile_object(words, source(), kObject, work(), [&](const auto& command) {
-        return run_compiler(command, words, progress, "compiling", early);
+        has_looked = false;
+        Limited its = run_compiler(command, words, progress, "compiling", early);
+        // Of a compiler that was sooner done than looked at the same is said.
+        early();
+        return its;
       });
       reason = reason_in_report(report().string());
-      // A compiler that was sooner done than looked at: the same is said.
-      early();
       tripped = look(run.ended.good() && reason.empty());
     } catch (const Tripped& found) {
       tripped = found;

@@ -238,6 +238,14 @@ TEST_CASE("Loads pass a jump around what only computes") {
   CHECK(choice(loads({0, 1}), 16, {}) == "ld.shared.v2.f32; ld.shared.f32; mul.f32");
   CHECK(choice(loads({0, 1}), 4, {}) == "ld.shared.v2.f32; mul.f32");
   CHECK(choice("", 0, {1}) == "mul.f32; ld.shared.f32 as 8");
+  // Who comes to the jump has not all come the same way.
+  const std::string jump = "@%p1 bra past;\nadd.f32 %f3, %f4, %f5;\npast:\n";
+  const std::string second = "ld.shared.f32 %f9, [%r1+4];\n";
+  CHECK(rewritten(kTile, loads({0}) + "$L:\n" + jump + second +
+                             "st.shared.f32 [%r1+4], %f0;\n@%p0 bra $L;\n") ==
+        "ld.shared.f32; ld.shared.f32; st.shared.f32");
+  CHECK(rewritten(kTile, "@%p0 bra $L;\n" + loads({0}) + "div.rn.f32 %f1, %f0, %f2;\n$L:\n" + jump +
+                             second) == "ld.shared.f32; ld.shared.f32");
   // Halves that come by the word are joined as words are.
   const std::string halves = "ld.shared.v2.u16 {%h0, %h1}, [%r1";
   const std::string sum = "];\nadd.u16 %h2, %h0, %h1;\n";

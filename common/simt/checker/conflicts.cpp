@@ -66,8 +66,10 @@ bool BlockCheck::stores_same(const Exact& now, const Exact& earlier, const Acces
 // Whether a thread of that block has handed something on, later, to any of this block.
 bool BlockCheck::is_handed_on(const Exact& earlier) {
   if (threads_.empty() || earlier.thread == kNoThread) return false;
+  Clock asked = 0;
   return std::any_of(threads_.begin(), threads_.end(), [&](const Thread& one) {
-    return checker_.order_.has_any_after(one.hoped, earlier.block, earlier.moment);
+    return one.hoped != std::exchange(asked, one.hoped) &&
+           checker_.order_.has_any_after(one.hoped, earlier.block, earlier.moment);
   });
 }
 
@@ -246,7 +248,10 @@ class BlockCheck::Telling {
     if (hazard == Hazard::race && block_.is_one_change(first, second)) return Remedy::change;
     if (is_between && is_shared_) return Remedy::cluster;
     const Exact& earlier = &first == &now_ ? second : first;
-    if (is_between) return block_.is_handed_on(earlier) ? Remedy::one_for_all : of_blocks;
+    if (is_between) {
+      const bool is_of_one = hazard == Hazard::race && block_.is_handed_on(earlier);
+      return is_of_one ? Remedy::one_for_all : of_blocks;
+    }
     const bool is_one_store = first.site == second.site && first.site != kNoSite &&
                               first.act == Act::store && second.act == Act::store;
     if (is_one_store) return Remedy::one_statement;

@@ -97,7 +97,8 @@ std::string message(const Finding& finding, const Shape& grid, const Shape& bloc
   }
   text += ". ";
   if (finding.hazard == Hazard::race && finding.has_other() && !is_between_blocks &&
-      finding.remedy >= Remedy::blocks && finding.remedy <= Remedy::flag) {
+      ((finding.remedy >= Remedy::blocks && finding.remedy <= Remedy::flag) ||
+       finding.remedy == Remedy::one_for_all)) {
     text += "It is a race between blocks as well. ";
   }
   if (finding.hazard == Hazard::out_of_bounds) return text + advice(finding.outside, finding.maker);

@@ -107,7 +107,7 @@ bool Order::has_barrier_after(Clock clock, std::int32_t block, std::int32_t mome
 
 bool Order::has_any_after(Clock clock, std::int32_t block, std::int32_t moment) {
   if (clock == 0) return false;
-  const Found found = find(clock, 0, [&](const Point& p) {
+  const Found found = find(clock, first_after(block, moment), [&](const Point& p) {
     return p.block == block && (moment < p.barrier || moment < p.warp || moment < p.own);
   });
   return found == Found::yes;

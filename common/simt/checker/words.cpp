@@ -78,7 +78,8 @@ BlockCheck::Ordered BlockCheck::ordered(const Exact& earlier, unsigned thread) {
 
 // Of accesses that do not race since they are strong: a volatile value that is handed on by a lock still needs the lock's
 // fence, and what others have read may be overwritten behind it only. A cuda::atomic is made to be met by others at any
-// time: a counter that both have passed is not taken for its lock, and what a release stores is the flag itself.
+// time: a counter that both have passed is not taken for its lock, and what a release stores, or an acquire loads, is the flag
+// itself.
 BlockCheck::Ordered BlockCheck::ordered_by_locks(const Exact& earlier, const Exact& now) {
   if (threads_.empty() || earlier.act == Act::atomic || earlier.thread == kNoThread) {
     return Ordered::yes;

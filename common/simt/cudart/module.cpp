@@ -233,10 +233,11 @@ Kernel* find_kernel(const void* function) {
   return nullptr;
 }
 
-const void* host_function_of(const Kernel& kernel) {
+const void* host_function_of(Kernel& kernel) {
   const auto& all = registered().kernels;
   const auto is_its = [&](const auto& one) { return one.second.get() == &kernel; };
-  return std::find_if(all.begin(), all.end(), is_its)->first;
+  const void* const its = std::find_if(all.begin(), all.end(), is_its)->first;
+  return its == kernel.function() ? &kernel : its;
 }
 
 cudaError_t no_kernel(const void* function) {

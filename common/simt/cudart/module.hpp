@@ -116,8 +116,8 @@ void open_managed_variables(Module& module);
 
 /// By the function's address in host code or by the kernel's own handle; null if it is neither.
 Kernel* find_kernel(const void* function);
-/// What host code calls it by; of a module that was loaded, what find_kernel() takes too.
-const void* host_function_of(const Kernel& kernel);
+/// What host code calls it by; of a module that was loaded, its handle.
+const void* host_function_of(Kernel& kernel);
 /// What a call answers where it finds none.
 cudaError_t no_kernel(const void* function);
 /// Of a module, by what device code has as its address; null if that is none.

@@ -277,7 +277,7 @@ std::optional<std::uint64_t> KernelServices::call(const LaneCall& call) {
     case Service::trap:
       // As cooperative_groups does where a grid has no barrier.
       watch_.end_launch(call, Hazard::trap,
-                        call.warp.block->grid->workspace == 0 && watch_.is_of_group(call)
+                        call.warp.block->grid->workspace == 0 && watch_.is_of_grid(call)
                             ? "waits for its whole grid in a launch that is not cooperative: use "
                               "cudaLaunchCooperativeKernel()"
                             : "reaches a __trap()");

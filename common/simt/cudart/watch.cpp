@@ -823,12 +823,11 @@ void Watch::fault(const WarpAccess& access, int lane, const std::string& what) {
               std::string(verb(access.kind)) + " " + wrong.what, wrong.remedy, launched);
 }
 
-bool Watch::is_of_group(const machine::LaneCall& call) const {
+bool Watch::is_of_grid(const machine::LaneCall& call) const {
   const std::int32_t at = grid_.code->sites[static_cast<std::size_t>(call.step->site)]->location;
   if (at < 0) return false;
   const int file = module_.locations[static_cast<std::size_t>(at)].file;
-  return module_.files[static_cast<std::size_t>(file)].find("cooperative_groups") !=
-         std::string::npos;
+  return module_.files[static_cast<std::size_t>(file)].ends_with("/cooperative_groups.h");
 }
 
 void Watch::end_launch(const machine::LaneCall& call, Hazard hazard, const std::string& what) {

@@ -126,8 +126,9 @@ class Watch : public machine::Observer {
   void frees(const machine::LaneCall& call, const Block& block);
   /// A lane ends the launch: it "fails the assertion `n > 0`".
   void end_launch(const machine::LaneCall& call, Hazard hazard, const std::string& what);
-  /// Whether the lane is in code of cooperative_groups.
-  bool is_of_group(const machine::LaneCall& call) const;
+  /// Whether the lane is in the code that cooperative_groups has for a whole grid: what else ends a launch there is in files
+  /// that this one includes.
+  bool is_of_grid(const machine::LaneCall& call) const;
   /// "block: [0,0,0], thread: [1,0,0]"
   std::string place_of(const machine::LaneCall& call) const;
   /// What the launch has left behind. `polled`: what those that are stuck wait for, if the host could have written it.

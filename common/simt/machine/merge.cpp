@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -604,7 +605,7 @@ class Stretch {
   // They stay what they are, for nobody shall say that the fourth was read, or by whom; only one is counted, as all of them.
   void join(const Access& first, std::vector<Piece>& pieces) {
     std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
-      return std::pair(a.at, a.way.size()) < std::pair(b.at, b.way.size());
+      return std::tuple(a.at, a.way.size(), b.bytes) < std::tuple(b.at, b.way.size(), a.bytes);
     });
     for (std::int64_t width = kWidest; width >= (is_shared_ ? 8 : 4); width /= 2) {
       const std::optional<std::int64_t> phase = phase_of(first, pieces, width);
@@ -658,7 +659,10 @@ class Stretch {
     if (are_halves && is_load(*begin->place)) return false;
     for (auto its = begin; its != end; ++its) {
       // What has been loaded for all need not be for some.
-      if (its != begin && its->at + its->bytes <= next && is_behind(*(its - 1), *its)) continue;
+      if (its != begin && is_load(*its->place) && its->at + its->bytes <= next &&
+          is_behind(*(its - 1), *its)) {
+        continue;
+      }
       if (its->bytes < (are_halves ? 2 : 4) || its->at < next) return false;
       are_wide |= its->size > 4;
       if (its->origin != begin->origin) {
@@ -677,7 +681,7 @@ class Stretch {
       return false;
     }
     // (Values of a word each are one already, if they can be.)
-    const bool are_parts_of_words = begin->size < 4 && is_load(*begin->place);
+    const bool are_parts_of_words = is_shared_ && begin->size < 4 && is_load(*begin->place);
     if (all == width) return are_parted || !are_of_one_type || are_parts_of_words;
     return is_shared_ && is_load(*begin->place) && width == kWidest && all == 12 &&
            begin->size == 4 && are_of_one_type;
@@ -1218,6 +1222,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
                          one.opcode == "bra" && target(function, one) > place &&
                          (one.guard >= 0 || is_arm(place + 1));
       if (space == "shared" && choices.jumps.contains(place)) {
+        if (is_label && !choices.ends.contains(place) && !begins_arm) loads.end();
         loads.begin_choice();
       } else if (parts) {
         loads.part(target(function, one));

@@ -96,6 +96,7 @@ def text_of(source):
     return mended(path.stem) if path.parent.name == "hunts" else edited(edits_of(path.parent.name)[path.stem])
 
 
+@functools.lru_cache(None)
 def launches():
     """The ways to start a kernel other than by <<<>>>, by their names."""
     return {path.stem: path.read_text() for path in sorted((UNUSUAL / "launches").glob("*.cu"))}

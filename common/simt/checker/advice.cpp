@@ -223,10 +223,9 @@ const char* advice(Hazard hazard, Remedy remedy) {
       }
       if (remedy == Remedy::heap) {
         return "Pass a pointer from cudaMalloc. If it is malloc()'s in a kernel: that has given "
-               "null, as "
-               "it does once its heap is full. Look at what it returns, free() what is done with, "
-               "or "
-               "make the heap larger with cudaDeviceSetLimit(cudaLimitMallocHeapSize, bytes).";
+               "null, as it does once its heap is full. Look at what it returns, free() what is "
+               "done with, or make the heap larger with "
+               "cudaDeviceSetLimit(cudaLimitMallocHeapSize, bytes).";
       }
       if (remedy == Remedy::function) {
         return "A pointer to a function must hold the address of a __device__ function, taken in "

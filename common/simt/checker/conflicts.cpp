@@ -246,9 +246,9 @@ class BlockCheck::Telling {
     if (stores_in_bulk(first) != stores_in_bulk(second)) return Remedy::bulk_store;
     if (met_.lacks_fence && !(is_between && is_shared_)) return Remedy::fence;
     if (hazard == Hazard::race && block_.is_one_change(first, second)) return Remedy::change;
-    if (is_between && is_shared_) return Remedy::cluster;
-    const Exact& earlier = &first == &now_ ? second : first;
     if (is_between) {
+      if (is_shared_) return Remedy::cluster;
+      const Exact& earlier = &first == &now_ ? second : first;
       const bool is_of_one = hazard == Hazard::race && block_.is_handed_on(earlier);
       return is_of_one ? Remedy::one_for_all : of_blocks;
     }

@@ -1222,7 +1222,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
                          one.opcode == "bra" && target(function, one) > place &&
                          (one.guard >= 0 || is_arm(place + 1));
       if (space == "shared" && choices.jumps.contains(place)) {
-        if (is_label && !choices.ends.contains(place) && !begins_arm) loads.end();
+        if (!is_passed && !begins_arm) loads.end();
         loads.begin_choice();
       } else if (parts) {
         loads.part(target(function, one));

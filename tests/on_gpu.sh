@@ -96,20 +96,38 @@ if wanted sanitize; then
       13_*) small="--network digits --batch 3" ;;
       *) small="--layer 28-1-3-16-1,14-2-3-24-16,13-1-1-32-16" ;;
     esac
+    if ! command -v compute-sanitizer >/dev/null; then
+      report 77 "sanitize $name" "compute-sanitizer was not found"
+      continue
+    fi
+    # Our kernels only: the tools would search the libraries that they are compared with as well. All four at once: each
+    # leaves most of the GPU idle.
+    for tool in memcheck racecheck initcheck synccheck; do
+      # racecheck doesn't know that an arrival at an mbarrier by one lane hands over what its warp wrote before __syncwarp(),
+      # and calls all of warpgroup's sums races; a network's small trials take it many minutes. The simulator searches both.
+      less=
+      case $tool-$name in
+        racecheck-0[89]_*) less="--without warpgroup" ;;
+        racecheck-13_*) less="--without planned_split,planned_split_overlapped --no-trials" ;;
+      esac
+      # shellcheck disable=SC2086
+      (
+        $limit $with_nvidia compute-sanitizer --tool $tool "$program" $small $less --no-peers --no-times \
+          >"$out/$name.$tool.log" 2>&1
+        echo "exit status $?" >>"$out/$name.$tool.log"
+      ) &
+    done
+    wait
     for tool in memcheck racecheck initcheck synccheck; do
       log=$out/$name.$tool.log
-      if ! command -v compute-sanitizer >/dev/null; then
-        report 77 "$tool $name" "compute-sanitizer was not found"
-        continue
+      # Green only if the program has passed and the sanitizer has said that it found nothing. racecheck does not know that
+      # an mbarrier's initialisation is ordered before its use by the fence and the cluster's barrier behind it.
+      status=1
+      if tail -1 "$log" | grep -qx 'exit status 0' && grep -qE 'ERROR SUMMARY: 0 errors|hazards? displayed \(0 errors' "$log" &&
+        ! grep 'Race reported' "$log" | grep -qv 'Write access at .*mbarrier_init'; then
+        status=0
       fi
-      # Our kernels only: the tools would search the libraries that they are compared with as well.
-      # shellcheck disable=SC2086
-      $limit $with_nvidia compute-sanitizer --tool $tool --error-exitcode 9 "$program" $small --no-peers \
-        --no-times >"$log" 2>&1
-      status=$?
-      # Green only if the sanitizer has said so.
-      grep -qE 'ERROR SUMMARY: 0 errors|0 hazards displayed' "$log" || [ $status -ne 0 ] || status=1
-      report $status "$tool $name" "$(tail -1 "$log" | tr -d '=')"
+      report $status "$tool $name" "$(grep 'SUMMARY' "$log" | tail -1 | tr -d '=')"
     done
   done
 fi

@@ -283,7 +283,9 @@ void BlockCheck::unfinished(const Access& access, BlockCheck& memory) {
       finding.address = at;
       finding.count = 1;
       const bool is_bulk = checker_.launch_.sites[static_cast<std::size_t>(its.site)].is_bulk;
-      finding.remedy = is_bulk ? Remedy::bulk_load : Remedy::none;
+      finding.remedy = is_bulk       ? Remedy::bulk_load
+                       : its.arrives ? Remedy::copy_at_barrier
+                                     : Remedy::none;
       const std::lock_guard lock(checker_.mutex_);
       checker_.findings_.add(std::move(finding));
       break;
@@ -292,7 +294,8 @@ void BlockCheck::unfinished(const Access& access, BlockCheck& memory) {
 }
 
 void BlockCheck::copied(unsigned warp, int lane, std::uint64_t to, unsigned bytes,
-                        std::int32_t site, const std::byte* data, const std::byte* memory) {
+                        std::int32_t site, const std::byte* data, const std::byte* memory,
+                        bool arrives) {
   const unsigned thread = warp * 32 + static_cast<unsigned>(lane);
   if (thread < sources_.size()) {
     std::vector<Source>& own = sources_[thread];
@@ -312,6 +315,10 @@ void BlockCheck::copied(unsigned warp, int lane, std::uint64_t to, unsigned byte
     Filling& its = filling_[word];
     if (its.site < 0 || its.thread != thread) continue;
     is_told |= its.is_told;
+    if (arrives) {
+      its.arrives = true;
+      continue;
+    }
     its = {};
     --fillings_;
   }
@@ -728,8 +735,9 @@ void BlockCheck::uninitialised(const Doing& doing, int lane) {
       const std::uint64_t its = lacking >> v * each & all & value.used;
       if (value.used == 0) continue;
       // Padding that goes on to memory in pieces.
-      if (its != all && (its & value.matters) == 0 && value.copy < 0) continue;
-      if (value.copy >= 0 && (its != all || (each == 1 && bytes > 1))) {
+      const bool is_piece = its != all || (value.is_moved && is_padding(doing, address, lacking));
+      if (is_piece && (value.is_moved || (its & value.matters) == 0) && value.copy < 0) continue;
+      if (value.copy >= 0 && (is_piece || (each == 1 && bytes > 1))) {
         const std::uint32_t key = copy_key(access.warp, value.copy);
         if (its != 0 || copies_.contains(key)) {
           copies_.try_emplace(key).first->second[static_cast<std::size_t>(lane)] =
@@ -801,6 +809,16 @@ void BlockCheck::complete(const Access& access) {
       access.unwritten->push_back({lane, its->value, its->origin});
     }
   }
+}
+
+// Whether what a load lacks lies beside bytes of the same structure that are written: its padding may be a word or two.
+bool BlockCheck::is_padding(const Doing& doing, std::uint64_t address,
+                            std::uint64_t lacking) const {
+  const auto bytes = static_cast<unsigned>(doing.access.lanes.bytes);
+  const bool is_vector = bytes > static_cast<unsigned>(doing.access.value_bytes);
+  if (is_vector && lacking != (std::uint64_t{1} << bytes) - 1) return true;
+  constexpr std::uint64_t kWidest = 16;
+  return doing.site.is_covered && doing.initialised.bits(address / kWidest * kWidest, kWidest) != 0;
 }
 
 void BlockCheck::leaves_unwritten(std::uint64_t address, std::size_t bytes, std::uint32_t origin) {

@@ -154,6 +154,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
                  "need a __syncthreads() between what they have done and its flag (or lock, or "
                  "counter), with a __threadfence(), and one between the flag that it has seen and "
                  "what they go on with.";
+        case Remedy::waiting:
+          return "The first of them arrives at a barrier afterwards: let the other wait there "
+                 "before (cuda::barrier::wait(); of a cuda::pipeline consumer_wait() or "
+                 "producer_acquire()), or give each thread its own element.";
         case Remedy::arrival:
           return "What st_async stores is there for threads that have waited for its barrier with "
                  "mbarrier_try_wait_parity(), and for those that a barrier orders after them.";
@@ -283,6 +287,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
         return "What a copy in bulk brings is there for threads that have waited for the phase of "
                "its barrier (mbarrier_try_wait_parity), and for those that a barrier orders behind "
                "them.";
+      }
+      if (remedy == Remedy::copy_at_barrier) {
+        return "What the copy brings is there for threads that have waited for the barrier that it "
+               "arrives at (cuda::barrier::wait(), cuda::pipeline::consumer_wait()).";
       }
       if (remedy == Remedy::bulk_store) return kBulkStore;
       if (remedy == Remedy::bulk_sent) {

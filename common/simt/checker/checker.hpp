@@ -82,10 +82,12 @@ struct Site {
   struct Value {
     std::uint8_t used = 0xff;     // its bytes that matter to anything
     std::uint8_t matters = 0xff;  // to more than what is stored in memory
+    bool is_moved = false;        // it only goes to memory, as it is
     std::int16_t copy =
         -1;  // a register that does nothing but take values from memory to memory; -1: another
   };
   std::array<Value, 4> values{};
+  bool is_covered = false;  // a load of what a wider one reads beside it: a piece of a structure
   /// Addresses are derived from this variable alone, and must stay in it (where they are of this space).
   Space space = Space::global;
   std::uint64_t begin = 0, end = UINT64_MAX;
@@ -203,9 +205,9 @@ class BlockCheck {
   /// All threads of these blocks of a cluster have met.
   static void meet(std::span<BlockCheck* const> blocks);
   /// The lane has waited for the copy that it started at `site`: the bytes are there.
-  /// `data` are they, `memory` as Access has it.
+  /// `data` are they, `memory` as Access has it. If it `arrives` at a barrier, they are there once it has landed().
   void copied(unsigned warp, int lane, std::uint64_t to, unsigned bytes, std::int32_t site,
-              const std::byte* data, const std::byte* memory);
+              const std::byte* data, const std::byte* memory, bool arrives = false);
   /// All threads have ended.
   void end();
   void report(Hazard hazard, std::int32_t site, unsigned thread, const std::string& what,
@@ -306,6 +308,7 @@ class BlockCheck {
   inline bool are_settled(const Access& access) const;
   void neighbours(const Doing& doing, int lane, int count);
   void settle(const Doing& doing, std::uint64_t first_group, const RunResult& result);
+  bool is_padding(const Doing& doing, std::uint64_t address, std::uint64_t lacking) const;
   inline bool is_simply_initialised(const Doing& doing, std::uint64_t address, std::size_t bytes);
   void check_initialised(const Doing& doing, int lane, int count);
   // A read of what nobody has written that may not matter, or what values of two such have made together.
@@ -319,6 +322,7 @@ class BlockCheck {
   void strong(const Doing& doing, int lane, bool is_before);
   bool comes_after(Clock clock, const Exact& earlier);
   bool is_handed_on(const Exact& earlier);
+  bool arrives_behind(const Exact& earlier);
   void try_lock(unsigned thread, std::uint64_t lock);
   void end_unfenced(unsigned thread, Scope scope);
   bool was_unfenced(const Exact& one, const Exact& now) const;
@@ -373,6 +377,7 @@ class BlockCheck {
     unsigned thread = 0;
     bool is_told = false;
     std::uint64_t block = 0;  // whose thread it is
+    bool arrives = false;     // at a barrier
   };
   std::vector<Filling> filling_;
   std::size_t fillings_ = 0;

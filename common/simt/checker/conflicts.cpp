@@ -73,6 +73,17 @@ bool BlockCheck::is_handed_on(const Exact& earlier) {
   });
 }
 
+// Whether a thread of the block has arrived at a barrier in shared memory behind it: who waits there comes after.
+bool BlockCheck::arrives_behind(const Exact& earlier) {
+  const auto& sites = checker_.launch_.sites;
+  const bool has_barriers =
+      std::any_of(sites.begin(), sites.end(), [](const Site& one) { return one.is_barrier; });
+  return has_barriers && earlier.thread != kNoThread &&
+         std::any_of(shared_variables_.begin(), shared_variables_.end(), [&](const auto& one) {
+           return comes_after(one.second.known, earlier);
+         });
+}
+
 // Tells what an access meets in a word, each pair of lines once.
 class BlockCheck::Telling {
  public:
@@ -197,6 +208,8 @@ class BlockCheck::Telling {
     if (was_told(0) || (of_warp == 1 && is_again)) return;
     word_.told.push_back(key(of_warp));
     const std::uint64_t address = address_of(access_, lane_);
+    // That a copy has not come yet says more.
+    if (is_shared_ && block_.fillings_ != 0 && block_.filling_[address / 4].is_told) return;
     if (array_.empty()) array_ = block_.checker_.name_of(access_.space, address);
     const auto place_of_text = [](const Exact& one) {
       return one.site == kNoSite ? -1 : static_cast<std::int32_t>(one.site);
@@ -256,6 +269,7 @@ class BlockCheck::Telling {
                               first.act == Act::store && second.act == Act::store;
     if (is_one_store) return Remedy::one_statement;
     if (!is_shared_) return first.act == Act::atomic ? Remedy::atomics : Remedy::global;
+    if (block_.arrives_behind(&first == &now_ ? second : first)) return Remedy::waiting;
     return first.thread / 32 == second.thread / 32 ? Remedy::lanes : Remedy::block;
   }
 

@@ -150,6 +150,7 @@ class Registers {
     want(false);
     mattering_ = wanted_;
     want(true);
+    find_moved();
   }
 
   Origin origin(const Operand& address) const {
@@ -168,6 +169,10 @@ class Registers {
   std::uint8_t mattering_bytes(std::int32_t index, Type type) const {
     return widened_from(mattering_[static_cast<std::size_t>(index)], type);
   }
+  // Whether all that becomes of the register is that it is stored, or put together with others that are.
+  bool is_moved(std::int32_t index) const { return moved_[static_cast<std::size_t>(index)] != 0; }
+  // Whether a wider load from the same register's address reads these bytes too.
+  bool is_covered(const Instruction& load) const;
   // A register that only takes values of this type from memory to memory.
   bool is_copy(std::int32_t index) const {
     const auto i = static_cast<std::size_t>(index);
@@ -225,6 +230,8 @@ class Registers {
   std::uint8_t wanted_of(const Instruction& one, std::size_t operand) const;
   bool is_shifted(const Operand& its) const;
   void want(bool in_memory);
+  bool is_moved_by(const Instruction& one, std::int32_t index) const;
+  void find_moved();
   bool may_store(const Instruction& store, std::int32_t index,
                  const std::vector<char>& made_of) const;
   bool is_target(const Instruction& one) const {
@@ -245,6 +252,7 @@ class Registers {
   std::vector<Origin> origins_;
   std::vector<std::uint8_t> wanted_,
       mattering_;  // of each register the bytes that something depends on
+  std::vector<char> moved_;
   // Where the objects of local memory begin: nvcc has one variable for all, and names each object once by its place there.
   std::set<std::int64_t> objects_;
 };
@@ -431,6 +439,63 @@ bool Registers::is_shifted(const Operand& its) const {
     return is_any(one->opcode, {"shl", "shr"}) && one->operands[2].kind == Operand::Kind::number &&
            one->operands[2].bits % 8 != 0;
   });
+}
+
+bool Registers::is_moved_by(const Instruction& one, std::int32_t index) const {
+  if (one.guard == index) return false;
+  if (one.opcode == "st") return one.operands[1].names(index) && !one.operands[0].names(index);
+  const bool is_whole =
+      is_any(one.opcode, {"shl", "shr"})
+          ? one.operands[2].kind == Operand::Kind::number && one.operands[2].bits % 8 == 0
+          : is_any(one.opcode, {"mov", "or", "prmt"});
+  const auto is_of_integer = [](std::string_view word) {
+    return is_any(word.substr(0, 1), {"u", "s", "b"});
+  };
+  const bool is_chosen = one.opcode == "selp" && !one.operands[3].names(index);
+  const bool is_cut = one.opcode == "cvt" && one.modifiers.size() == 2 &&
+                      is_of_integer(one.modifiers[0]) && is_of_integer(one.modifiers[1]);
+  if (!is_whole && !is_chosen && !is_cut) return false;
+  bool are_moved = true;
+  one.operands[0].each_register([&](std::int32_t its) { are_moved &= is_moved(its); });
+  return are_moved;
+}
+
+// All are, until a use says otherwise.
+void Registers::find_moved() {
+  moved_.assign(function_.registers.size(), 1);
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (std::size_t i = 0; i < moved_.size(); ++i) {
+      const auto index = static_cast<std::int32_t>(i);
+      const auto is_move = [&](const Instruction* one) { return is_moved_by(*one, index); };
+      if (moved_[i] == 0 || std::all_of(uses_[i].begin(), uses_[i].end(), is_move)) continue;
+      moved_[i] = 0;
+      changes = true;
+    }
+  }
+}
+
+bool Registers::is_covered(const Instruction& load) const {
+  const auto bytes_of = [](const Instruction& one) {
+    const Operand& to = one.operands[0];
+    const std::size_t count = to.kind == Operand::Kind::vector ? to.parts.size() : 1;
+    return static_cast<std::int64_t>(count) * ptx::bytes_of(one.type());
+  };
+  const Operand* const at = address_of(load);
+  if (at == nullptr || at->parts.empty() || at->parts.front().kind != Operand::Kind::reg) {
+    return false;
+  }
+  const std::int32_t base = at->parts.front().index;
+  if (base < 0) return false;
+  return std::any_of(uses_[static_cast<std::size_t>(base)].begin(),
+                     uses_[static_cast<std::size_t>(base)].end(), [&](const Instruction* one) {
+                       if (one->opcode != load.opcode || bytes_of(*one) <= bytes_of(load))
+                         return false;
+                       const Operand* const its = address_of(*one);
+                       return its != nullptr && !its->parts.empty() &&
+                              its->parts.front().index == base && its->offset <= at->offset &&
+                              at->offset + bytes_of(load) <= its->offset + bytes_of(*one);
+                     });
 }
 
 // Wants grow only, from nothing. `in_memory`: what is stored there is wanted.
@@ -636,6 +701,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
         const Operand& values = one->operands[is_store ? 1 : 0];
         const bool is_vector = values.kind == Operand::Kind::vector;
         const std::size_t count = is_vector ? values.parts.size() : 1;
+        site.is_covered = !is_store && registers.is_covered(*one);
         for (std::size_t i = 0; i < std::min<std::size_t>(count, 4); ++i) {
           const Operand& value = is_vector ? values.parts[i] : values;
           if (value.kind != Operand::Kind::reg || value.index < 0) {
@@ -647,6 +713,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
           } else if (!is_store) {
             site.values[i].used = registers.used_bytes(value.index, one->type());
             site.values[i].matters = registers.mattering_bytes(value.index, one->type());
+            site.values[i].is_moved = registers.is_moved(value.index);
           }
           if (registers.is_copy(value.index)) {
             site.values[i].copy =

@@ -65,6 +65,7 @@ enum class Remedy : std::uint8_t {
   change,             // of an element that both read and write
   whole_warp,         // a deadlock in an instruction that needs every lane
   arrival,            // of a store at a barrier in shared memory
+  waiting,            // for the phase of such a barrier that the other arrives at
   barrier_in_memory,  // how such a barrier is set up and kept
   scope,              // atomics whose scope does not include the other party
   guard,              // a plain read that decides whether an atomic is done
@@ -77,6 +78,7 @@ enum class Remedy : std::uint8_t {
   tensor_map,         // what it goes by
   tensor_box,         // and where pixels of it begin
   bulk_load,          // what it brings is used too early
+  copy_at_barrier,    // the same of an asynchronous copy that arrives there
   bulk_reuse,         // it brings something to where others may still read
   bulk_source,        // what it takes is overwritten too early
   bulk_store,         // what it leaves in global memory is used too early

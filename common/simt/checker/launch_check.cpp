@@ -563,7 +563,7 @@ void LaunchCheck::cluster_barrier(const machine::Cluster& cluster) {
 void LaunchCheck::copied(const machine::Warp& warp, const machine::PendingCopy& copy) {
   check_of(*warp.block)
       .copied(warp.index, copy.lane, copy.to, copy.bytes, copy.site, copy.data.data(),
-              warp.block->shared.data());
+              warp.block->shared.data(), copy.arrives);
 }
 
 void LaunchCheck::meaningless(const machine::Warp& warp, const machine::Step& step,

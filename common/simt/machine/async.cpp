@@ -83,11 +83,25 @@ const Step* copy_async(const Step* step, Warp& warp) {
 // Brings the data of those of the active lanes' copies that `is_due` names.
 template <class IsDue>
 void land(Warp& warp, IsDue is_due) {
-  std::erase_if(warp.copies, [&](const PendingCopy& copy) {
+  std::erase_if(warp.copies, [&](PendingCopy& copy) {
     if ((warp.active >> copy.lane & 1) == 0 || !is_due(copy)) return false;
     warp.block->grid->observer->copied(warp, copy);
     std::memcpy(warp.block->shared.data() + copy.to, copy.data.data(), copy.bytes);
     return true;
+  });
+}
+// What has been waited for among the copies that arrive at barriers.
+template <class IsOver>
+void end_arriving(Block& block, IsOver is_over) {
+  std::erase_if(block.arriving, [&](const Block::ArrivingCopy& copy) {
+    if (!is_over(copy)) return false;
+    block.grid->observer->landed(block, copy.to, copy.to + copy.bytes);
+    return true;
+  });
+}
+void end_arriving_of_lanes(Warp& warp) {
+  end_arriving(*warp.block, [&](const Block::ArrivingCopy& copy) {
+    return copy.thread / kLanes == warp.index && (warp.active >> copy.thread % kLanes & 1) != 0;
   });
 }
 const Step* commit_copies(const Step* step, Warp& warp) {
@@ -99,10 +113,12 @@ const Step* wait_group(const Step* step, Warp& warp) {
   const auto but = static_cast<std::uint32_t>(step->offset);
   land(warp,
        [&](const PendingCopy& copy) { return copy.group + but < warp.copy_group[copy.lane]; });
+  end_arriving_of_lanes(warp);
   return step + 1;
 }
 const Step* wait_all(const Step* step, Warp& warp) {
   land(warp, [](const PendingCopy&) { return true; });
+  end_arriving_of_lanes(warp);
   return step + 1;
 }
 
@@ -279,6 +295,15 @@ const Step* ask_barrier(const Step* step, Warp& warp) {
   to = (to & ~warp.active) | over;
   if (warp.active == 0) return warp.choose();
   if (over != 0) warp.advanced = true;
+  if (over != 0 && !warp.block->arriving.empty()) {
+    end_arriving(*warp.block, [&](const Block::ArrivingCopy& copy) {
+      bool is_its = false;
+      each_lane(over, [&](std::size_t lane) {
+        is_its |= addresses[lane] % kSharedStride == copy.barrier;
+      });
+      return is_its;
+    });
+  }
   gives_up = false;
   return step + 1;
 }
@@ -339,9 +364,15 @@ void build_ask(Decoder& decoder, const ptx::Instruction& one) {
   set_address(step, at, decoder, one, 1, Order::acquire);
 }
 
-// The lane's copies arrive at a barrier: here they are brought at once.
+// The lane's copies arrive at a barrier: here they are brought at once, and are there for who has waited.
 const Step* copies_arrive(const Step* step, Warp& warp) {
-  land(warp, [](const PendingCopy&) { return true; });
+  const Addresses64 at = addresses_of(warp, step->from[kAddress], step->offset);
+  land(warp, [&](PendingCopy& copy) {
+    copy.arrives = true;
+    warp.block->arriving.push_back({static_cast<std::uint32_t>(at[copy.lane] % kSharedStride),
+                                    copy.to, copy.bytes, warp.index * kLanes + copy.lane});
+    return true;
+  });
   warp.advanced = true;
   return change_barriers(step, warp, [&](std::size_t, Mbarrier& barrier) {
     if (step->keeps) barrier.arrive(1, 0);  // .noinc: else the arrival was added first

@@ -186,6 +186,7 @@ void Block::begin(Cluster& its_cluster, Dim3 its_index) {
   index = its_index;
   barriers = {};
   loads.clear();
+  arriving.clear();
   phases = 0;
   barriers_made = 0;
   states = {};

@@ -152,7 +152,7 @@ class Observer {
   virtual void products_waited(const Warp&, std::uint32_t /*but*/) {}
   /// cp.async.bulk.wait_group: the same of what the active lanes have asked for; with .read it has only been read.
   virtual void stores_waited(const Warp&, std::uint32_t /*but*/, bool /*are_written*/) {}
-  /// What a copy in bulk brings has come to this place of the block's shared memory.
+  /// What a copy in bulk brings, or one that arrives at a barrier, has come to this place of the block's shared memory.
   virtual void landed(const Block&, std::uint64_t /*begin*/, std::uint64_t /*end*/) {}
   /// A lane has waited for its copy: the bytes are there now.
   virtual void copied(const Warp&, const PendingCopy&) {}
@@ -240,6 +240,12 @@ struct Block {
   };
   std::array<Barrier, 16> barriers{};
   std::vector<PendingLoad> loads;
+  /// A thread's copy that arrives at a barrier, until somebody has waited there, or the thread for all of its copies.
+  struct ArrivingCopy {
+    std::uint32_t barrier = 0, to = 0, bytes = 0;
+    unsigned thread = 0;
+  };
+  std::vector<ArrivingCopy> arriving;
   /// The allocation that an instruction found last, by its site: most find it again.
   struct Known {
     std::uint64_t begin = 0, end = 0;

@@ -31,6 +31,7 @@ struct PendingCopy {
   std::uint8_t bytes = 0;
   std::uint32_t group = 0;  // of the lane's groups
   std::int32_t site = -1;   // where it was asked for
+  bool arrives = false;     // who needs it waits for a barrier
   std::array<std::byte, 16> data{};
 };
 

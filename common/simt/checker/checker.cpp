@@ -449,9 +449,10 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
     return;
   }
   const std::uint64_t its_lock = access.space == Space::shared ? ~word : word;
-  if (site.may_lock) try_lock(thread, its_lock);
+  const bool opens = !site.may_lock || has_tried(thread, its_lock, access.site);
+  if (!opens) try_lock(thread, its_lock, access.site);
   if (!doing.hands_on) return;
-  if (!site.may_lock && checker_.unfenced_count_ != 0) checker_.opened_.insert(its_lock);
+  if (opens && checker_.unfenced_count_ != 0) checker_.opened_.insert(its_lock);
   const std::uint32_t lanes = together ? all_lanes : 1u << lane;
   const std::span<Thread> warp = std::span(threads_).subspan(access.warp * 32, 32);
   Clock known = 0, hoped = 0;
@@ -502,12 +503,21 @@ std::uint64_t key_of(std::int32_t block, unsigned thread) {
 
 }  // namespace
 
-void BlockCheck::try_lock(unsigned thread, std::uint64_t lock) {
+// Whether the thread has taken the lock elsewhere in the text, and made a fence since: now it opens it, though it looks at
+// what was there.
+bool BlockCheck::has_tried(unsigned thread, std::uint64_t lock, std::int32_t site) const {
+  if (threads_[thread].is_unfenced) return false;
+  const auto its = checker_.unfenced_.find(key_of(id_, thread));
+  return its != checker_.unfenced_.end() && !its->second.empty() &&
+         its->second.back().lock == lock && its->second.back().site != site;
+}
+
+void BlockCheck::try_lock(unsigned thread, std::uint64_t lock, std::int32_t site) {
   std::vector<Unfenced>& its = checker_.unfenced_[key_of(id_, thread)];
   const bool goes_on = threads_[thread].is_unfenced && its.back().lock == lock;
   if (goes_on || checker_.unfenced_count_ == kMostUnfenced) return;
   constexpr std::int32_t kOpen = std::numeric_limits<std::int32_t>::max();
-  its.push_back({lock, now_ + 1, kOpen, kOpen});
+  its.push_back({lock, site, now_ + 1, kOpen, kOpen});
   ++checker_.unfenced_count_;
   threads_[thread].is_unfenced = true;
 }

@@ -31,7 +31,7 @@
 
 namespace simt::checker {
 
-enum class Space : std::uint8_t { global, shared, local };
+enum class Space : std::uint8_t { global, shared, local, constant, parameter };
 /// As PTX has it: all but weak are strong. (Those of plain `volatile` are relaxed.)
 enum class Strength : std::uint8_t {
   weak,
@@ -247,6 +247,7 @@ class BlockCheck {
   // What a thread does from its attempt to take a lock to its next fence, it may do before it has the lock.
   struct Unfenced {
     std::uint64_t lock;                    // its word
+    std::int32_t site;                     // where it tried
     std::int32_t begin, in_block, to_all;  // moments: until a fence of either scope
   };
   struct Variable {
@@ -323,7 +324,8 @@ class BlockCheck {
   bool comes_after(Clock clock, const Exact& earlier);
   bool is_handed_on(const Exact& earlier);
   bool arrives_behind(const Exact& earlier);
-  void try_lock(unsigned thread, std::uint64_t lock);
+  bool has_tried(unsigned thread, std::uint64_t lock, std::int32_t site) const;
+  void try_lock(unsigned thread, std::uint64_t lock, std::int32_t site);
   void end_unfenced(unsigned thread, Scope scope);
   bool was_unfenced(const Exact& one, const Exact& now) const;
   Doing doing_of(const Access& access, BlockCheck& memory);

@@ -79,9 +79,8 @@ bool BlockCheck::arrives_behind(const Exact& earlier) {
   const bool has_barriers =
       std::any_of(sites.begin(), sites.end(), [](const Site& one) { return one.is_barrier; });
   return has_barriers && earlier.thread != kNoThread &&
-         std::any_of(shared_variables_.begin(), shared_variables_.end(), [&](const auto& one) {
-           return comes_after(one.second.known, earlier);
-         });
+         std::any_of(shared_variables_.begin(), shared_variables_.end(),
+                     [&](const auto& one) { return comes_after(one.second.known, earlier); });
 }
 
 // Tells what an access meets in a word, each pair of lines once.

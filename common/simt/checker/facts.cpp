@@ -91,6 +91,12 @@ bool reads_beyond_its_ranges(const ptx::Module& module, const Instruction& one) 
   return is_inlined_from(module, one, "16__set_operations23serial_set_intersection");
 }
 
+std::int64_t bytes_of_variable(const ptx::Module& module, std::string_view name) {
+  const auto its = std::find_if(module.variables.begin(), module.variables.end(),
+                                [&](const ptx::Variable& one) { return one.name == name; });
+  return its == module.variables.end() ? 0 : static_cast<std::int64_t>(its->bytes);
+}
+
 // cuda::memcpy_async, at a cuda::barrier: NVIDIA's library, which sets it up, puts no fence between the two.
 bool is_of_barrier_object(const ptx::Module& module, const Instruction& one) {
   return is_inlined_from(module, one, "cp_async_bulk_shared_global");
@@ -656,6 +662,12 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       meets = true;
       facts.hands_on |= one->operands.size() > 1 && !one->has("red");
     }
+    if (one->opcode == "ld" && one->has("param")) {
+      const Operand* const address = address_of(*one);
+      if (address != nullptr && address->parts.front().kind == Operand::Kind::reg) {
+        origin = registers_of(function_of(one)).origin(*address);
+      }
+    }
     if (touches_memory(*one) && !one->has("param")) {
       const ptx::Function& function = function_of(one);
       const Registers& registers = registers_of(function);
@@ -674,6 +686,9 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       polls |= site.only_reads && !one->has("shared");
       const Operand* const address = address_of(*one);
       if (address != nullptr) origin = registers.origin(*address);
+      if (one->has("const") && origin.kind == Origin::Kind::variable) {
+        origin.end = bytes_of_variable(module, origin.name);
+      }
       if (is_any(one->opcode, {"ld", "ldu"})) {
         const Instruction* changed = nullptr;
         site.reading = registers.reading(*one, changed, site.decides);

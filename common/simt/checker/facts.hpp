@@ -17,7 +17,7 @@ struct Origin {
   std::string name;  // of the variable, or of the kernel's parameter
   std::int64_t offset =
       0;  // in the parameter: where the pointer is; of an object of local memory: in the variable
-  std::int64_t end = 0;  // of an object
+  std::int64_t end = 0;  // of an object; of a variable of constant memory its bytes
   bool operator==(const Origin&) const = default;
 };
 

@@ -16,9 +16,10 @@ Act act_of(WarpAccess::Kind kind) {
 }
 
 Access told(const WarpAccess& its) {
-  const Space space = its.space == WarpAccess::Space::global  ? Space::global
-                      : its.space == WarpAccess::Space::local ? Space::local
-                                                              : Space::shared;
+  const Space space = its.space == WarpAccess::Space::global     ? Space::global
+                      : its.space == WarpAccess::Space::local    ? Space::local
+                      : its.space == WarpAccess::Space::constant ? Space::constant
+                                                                 : Space::shared;
   return {space, act_of(its.kind), its.lanes, its.step->site, its.warp->index};
 }
 
@@ -68,6 +69,11 @@ LaunchCheck::~LaunchCheck() = default;
 void LaunchCheck::bound(const machine::Addresses& variables) {
   const std::uint64_t shared_bytes = grid_.code->static_shared + grid_.dynamic_shared;
   const std::vector<std::uint64_t> places = ptx::parameter_places(*grid_.code->function);
+  const std::vector<ptx::Variable>& parameters = grid_.code->function->parameters;
+  const auto named = [&](const std::string& name) {
+    return std::find_if(parameters.begin(), parameters.end(),
+                        [&](const ptx::Variable& one) { return one.name == name; });
+  };
   for (std::size_t i = 0; i < sites_.size(); ++i) {
     const Origin& origin = facts_.origins[i];
     Site& site = sites_[i];
@@ -80,7 +86,19 @@ void LaunchCheck::bound(const machine::Addresses& variables) {
         site.end = its->bytes == 0 ? shared_bytes : its->begin + its->bytes;
         site.is_dynamic = its->bytes == 0;
         site.array = ptx::variable_name(origin.name);
-      } else if (const auto global = variables.find(origin.name); global != variables.end()) {
+      } else if (const auto own = named(origin.name); own != parameters.end()) {
+        site.space = Space::parameter;
+        site.begin = places[static_cast<std::size_t>(own - parameters.begin())];
+        site.end = site.begin + static_cast<std::uint64_t>(own->bytes);
+        site.array = "a parameter";
+      } else if (const auto global = variables.find(origin.name); global == variables.end()) {
+        continue;
+      } else if (origin.end != 0) {
+        site.space = Space::constant;
+        site.begin = global->second;
+        site.end = site.begin + static_cast<std::uint64_t>(origin.end);
+        site.array = ptx::variable_name(origin.name);
+      } else {
         const memory::Allocation* const all = grid_.arena->find(global->second);
         if (all == nullptr || all->begin != global->second) continue;
         site.begin = all->begin;
@@ -98,21 +116,18 @@ void LaunchCheck::bound(const machine::Addresses& variables) {
       site.array = "a local array";
     } else if (origin.kind == Origin::Kind::parameter) {
       std::uint64_t pointer = 0;
-      const std::vector<ptx::Variable>& all = grid_.code->function->parameters;
-      const auto named = std::find_if(all.begin(), all.end(), [&](const ptx::Variable& one) {
-        return one.name == origin.name;
-      });
-      if (named != all.end()) {
-        const std::uint64_t from = places[static_cast<std::size_t>(named - all.begin())] +
+      const auto its = named(origin.name);
+      if (its != parameters.end()) {
+        const std::uint64_t from = places[static_cast<std::size_t>(its - parameters.begin())] +
                                    static_cast<std::uint64_t>(origin.offset);
         if (from + sizeof pointer <= grid_.parameters.size()) {
           std::memcpy(&pointer, grid_.parameters.data() + from, sizeof pointer);
         }
       }
-      const memory::Allocation* const its = grid_.arena->find(pointer);
-      if (pointer == 0 || its == nullptr || its->is_freed) continue;
-      site.begin = its->begin;
-      site.end = its->end();
+      const memory::Allocation* const there = grid_.arena->find(pointer);
+      if (pointer == 0 || there == nullptr || there->is_freed) continue;
+      site.begin = there->begin;
+      site.end = there->end();
     }
   }
 }
@@ -191,8 +206,24 @@ std::uint32_t LaunchCheck::access(const WarpAccess& its) {
   return faulty;
 }
 
+std::uint32_t LaunchCheck::parameter(const WarpAccess& its) {
+  const Site& site = sites_[static_cast<std::size_t>(its.step->site)];
+  if (site.begin <= its.lanes.least && its.lanes.beyond <= site.end) return 0;
+  Access access = told(its);
+  access.space = Space::parameter;
+  const std::uint32_t leaving = check_of(*its.warp->block).leaves_variable(access);
+  has_faults_ |= leaving != 0;
+  return leaving;
+}
+
 std::uint32_t LaunchCheck::look(const WarpAccess& its) {
-  if (its.space == WarpAccess::Space::constant) return 0;
+  if (its.space == WarpAccess::Space::constant) {
+    const Site& site = sites_[static_cast<std::size_t>(its.step->site)];
+    if (site.begin <= its.lanes.least && its.lanes.beyond <= site.end) return 0;
+    const std::uint32_t leaving = check_of(*its.warp->block).leaves_variable(told(its));
+    has_faults_ |= leaving != 0;
+    return leaving;
+  }
   if (its.space == WarpAccess::Space::reserved) {
     check_of(*its.warp->block).hand_on(told(its));
     return 0;
@@ -424,8 +455,9 @@ void LaunchCheck::phase_completed(const machine::Block& block, std::uint32_t bar
 
 bool LaunchCheck::fault(const WarpAccess& its, int lane) {
   has_faults_ = true;
-  if (its.space == WarpAccess::Space::constant) return false;
   Access access = told(its);
+  const Space named = sites_[static_cast<std::size_t>(its.step->site)].space;
+  if (access.space == Space::local && named == Space::parameter) access.space = named;
   access.lanes.mask = 1u << lane;
   return check_of(*its.warp->block).leaves_variable(access) != 0;
 }

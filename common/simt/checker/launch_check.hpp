@@ -26,6 +26,7 @@ class LaunchCheck {
 
   /// As machine::Observer has them. Lanes for which the access must not be made are told.
   std::uint32_t access(const machine::WarpAccess& access);
+  std::uint32_t parameter(const machine::WarpAccess& access);
   std::uint32_t async_access(const machine::AsyncAccess& access);
   std::uint32_t joined(const machine::Warp& warp, std::uint32_t a, std::uint32_t b);
   void matters(const machine::Warp& warp, std::uint32_t origin);

@@ -250,6 +250,12 @@ void Watch::add(const Watch& other) {
   for (std::size_t i = 0; i < other.tallies_.size(); ++i) tallies_[i] += other.tallies_[i];
 }
 
+std::uint32_t Watch::parameter(const WarpAccess& access) {
+  const std::uint32_t faulty = check_ ? check_->parameter(access) : 0;
+  if (faulty != 0) error_ = cudaErrorIllegalAddress;
+  return faulty;
+}
+
 std::uint32_t Watch::access(const WarpAccess& access) {
   if (keeps_ && access.kind != WarpAccess::Kind::load &&
       access.space == WarpAccess::Space::global) {

@@ -93,6 +93,7 @@ class Watch : public machine::Observer {
   /// What is wrong is told when it happens, too.
   void tell(std::function<void(const Finding&)> to);
   std::uint32_t access(const machine::WarpAccess& access) override;
+  std::uint32_t parameter(const machine::WarpAccess& access) override;
   std::uint32_t async_access(const machine::AsyncAccess& access) override;
   machine::Undefined::Origin joined(const machine::Warp& warp, machine::Undefined::Origin a,
                                     machine::Undefined::Origin b) override {

@@ -63,7 +63,7 @@ Addresses64 addresses_of(Warp& warp, std::uint32_t slot, std::int64_t offset) {
   return addresses;
 }
 
-/// Calls move(places, lanes, owner) for the given lanes of each memory. Parameters are not told. False once a lane may not
+/// Calls move(places, lanes, owner) for the given lanes of each memory. False once a lane may not
 /// touch what it names: it is faulty then. `copied`: WarpAccess.
 template <class Move>
 bool access(const Step* step, Warp& warp, WarpAccess::Kind kind, Window named, int bytes,
@@ -89,7 +89,11 @@ bool access(const Step* step, Warp& warp, WarpAccess::Kind kind, Window named, i
     Places places;
     if (!describe_and_find(warp, told, its, part, places)) return false;
     const bool is_told = told.space != WarpAccess::Space::local || part.window == Window::local;
-    if (is_told) warp.faulty |= warp.block->grid->observer->access(told);
+    if (is_told) {
+      warp.faulty |= warp.block->grid->observer->access(told);
+    } else {
+      warp.faulty |= warp.block->grid->observer->parameter(told);
+    }
     if (!warp.undefined->empty()) warp.begin_to_follow();
     if (told.is_counted() && told.space == WarpAccess::Space::global) ++warp.global_requests;
     if (warp.faulty != 0) return false;

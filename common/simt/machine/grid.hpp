@@ -115,6 +115,8 @@ class Observer {
   virtual ~Observer() = default;
   /// Lanes for which it must not be made: they end there.
   virtual std::uint32_t access(const WarpAccess& access) = 0;
+  /// The same of a load of the kernel's parameters by an address that is worked out.
+  virtual std::uint32_t parameter(const WarpAccess&) { return 0; }
   /// Of values that nobody has written: what two of them have made together, and one on which something depends.
   virtual Undefined::Origin joined(const Warp&, Undefined::Origin a, Undefined::Origin) {
     return a;

@@ -70,7 +70,8 @@ constexpr Kind kKinds[] = {
     {Hazard::unwritten_output, "unwritten_output", true,
      "A copy to the host takes bytes that nothing has written."},
     {Hazard::unordered_stores, "unordered_stores", true,
-     "Volatile, relaxed or atomic stores of one word that nothing orders."},
+     "Volatile, relaxed or atomic stores of one word that nothing orders, or a volatile load of "
+     "it."},
     {Hazard::unfinished_product, "unfinished_product", false,
      "What a wgmma reads or writes is touched before it has been waited for."},
     {Hazard::missing_proxy_fence, "missing_proxy_fence", false,
@@ -374,6 +375,11 @@ const char* advice(Hazard hazard, Remedy remedy) {
       return "A GPU may make this access before it has read the lock or flag that allows it: put a "
              "__threadfence() between the two.";
     case Hazard::unordered_stores:
+      if (remedy == Remedy::announced) {
+        return "Both are volatile, so the value is the one before or the one behind: if a flag "
+               "announces it, store it before the flag is raised, with a __threadfence() between "
+               "the two; within a block put a barrier between.";
+      }
       return "Both are volatile, relaxed or atomic, so one of the values stays: right for a flag, "
              "wrong where it matters which.";
     case Hazard::unwritten_output:

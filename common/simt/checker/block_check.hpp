@@ -66,12 +66,13 @@ struct BlockCheck::Met {
   const Exact* lacks_acquire = nullptr;
   const Exact* unfenced = nullptr;  // made too early in its critical section
   const Exact* mixed = nullptr;     // a strong store, as the access is, that nothing orders
-  bool lacks_fence = false;         // with one, none would conflict
-  std::size_t before = 0;           // how many come before the access, at most
+  const Exact* old = nullptr;  // a volatile store whose value it may miss, and which is no flag
+  bool lacks_fence = false;    // with one, none would conflict
+  std::size_t before = 0;      // how many come before the access, at most
 
   bool is_told() const {
     return conflict != std::array<const Exact*, 3>{} || lacks_acquire != nullptr ||
-           unfenced != nullptr || mixed != nullptr;
+           unfenced != nullptr || mixed != nullptr || old != nullptr;
   }
 };
 

@@ -59,6 +59,7 @@ struct Site {
   Strength strength = Strength::weak;
   Scope scope = Scope::gpu;
   Reading reading = Reading::plain;
+  bool asks = false;        // a load: a branch depends on its value
   bool decides = false;     // a load: its value says where threads go on, and nothing else
   bool uses_old = true;     // of an atomic: what was there matters, to the result or to who gets it
   bool returns = true;      // of an atomic: what was there is used

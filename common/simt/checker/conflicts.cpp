@@ -125,6 +125,10 @@ class BlockCheck::Telling {
       const char* const beside = "is also written, and nothing orders the two, by";
       tell(Hazard::unordered_stores, *met_.mixed, now_, "writes ", beside, beside, Remedy::none);
     }
+    if (met_.old != nullptr) {
+      const char* const did = "is read for its value, and nothing orders the two, by";
+      tell(Hazard::unordered_stores, *met_.old, now_, "writes ", did, did, Remedy::announced);
+    }
     if (met_.lacks_acquire != nullptr && now_.act != Act::atomic) {
       const Exact& earlier = *met_.lacks_acquire;
       const char* const did = earlier.act == Act::load
@@ -239,7 +243,8 @@ class BlockCheck::Telling {
   // The most special that fits.
   Remedy remedy_of(Hazard hazard, const Exact& first, const Exact& second, bool is_between,
                    Remedy of_blocks) const {
-    if (of_blocks == Remedy::scope || of_blocks == Remedy::guard) {
+    if (of_blocks == Remedy::scope || of_blocks == Remedy::guard ||
+        of_blocks == Remedy::announced) {
       return of_blocks;
     }
     if (block_.is_of_barrier(first) || block_.is_of_barrier(second)) {

@@ -165,7 +165,7 @@ class Registers {
   }
 
   // What a load is for, and, in `changed`, the store of what was made of it to the same place: count[i] = count[i] + 1.
-  Reading reading(const Instruction& load, const Instruction*& changed, bool& decides) const;
+  Reading reading(const Instruction& load, const Instruction*& changed, Site& site) const;
   bool is_used(std::int32_t index) const { return !uses_[static_cast<std::size_t>(index)].empty(); }
   // Of what a load of this type puts into a register, the bytes that something depends on.
   std::uint8_t used_bytes(std::int32_t index, Type type) const {
@@ -563,8 +563,7 @@ bool Registers::may_store(const Instruction& store, std::int32_t index,
   return true;
 }
 
-Reading Registers::reading(const Instruction& load, const Instruction*& changed,
-                           bool& decides) const {
+Reading Registers::reading(const Instruction& load, const Instruction*& changed, Site& site) const {
   const Operand* const place = address_of(load);
   bool is_kept = false, is_compared = false, goes_on = false;
   std::vector<char> seen(uses_.size());
@@ -586,7 +585,10 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
         return i < one->operands.size() && one->operands[i].names(index);
       };
       const Effect effect = ways_of(*one).effect;
-      if (effect == Effect::decides || one->guard == index) continue;
+      if (effect == Effect::decides || one->guard == index) {
+        site.asks = true;
+        continue;
+      }
       if (effect == Effect::is_stored) {
         if (names(1)) {
           is_kept = true;
@@ -611,7 +613,7 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
     if (may_store(*store, index, seen)) changed = store;
   }
   if (is_compared) return Reading::confirmed;
-  decides = !is_kept && !goes_on;
+  site.decides = !is_kept && !goes_on;
   // Whether the thread updates the place itself, before or after in the text.
   bool updates = false, has_updated = false, uses_result = false;
   for (const Instruction& one : function_.body) {
@@ -691,7 +693,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       }
       if (is_any(one->opcode, {"ld", "ldu"})) {
         const Instruction* changed = nullptr;
-        site.reading = registers.reading(*one, changed, site.decides);
+        site.reading = registers.reading(*one, changed, site);
         if (changed != nullptr) {
           site.change = static_cast<std::int32_t>(facts.sites.size());
           changes[changed] = site.change;

@@ -68,6 +68,7 @@ enum class Remedy : std::uint8_t {
   waiting,            // for the phase of such a barrier that the other arrives at
   barrier_in_memory,  // how such a barrier is set up and kept
   scope,              // atomics whose scope does not include the other party
+  announced,          // a volatile value, by a flag
   guard,              // a plain read that decides whether an atomic is done
   fence,              // what is handed on without a fence
   one_for_all,        // what one thread hands on for others of its block

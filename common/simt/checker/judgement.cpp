@@ -189,6 +189,16 @@ void BlockCheck::meet_strong(const Word& word, const Exact& one, const Exact& no
   if (one.act == Act::store && is_one_change(one, now) && ordered(one, now.thread) == Ordered::no) {
     return take_first(conflict, one);
   }
+  const Site* const site = site_of(now);
+  const bool takes_value = now.act == Act::load && one.act == Act::store && is_volatile(one) &&
+                           is_volatile(now) && site->reading == Reading::kept && !site->asks;
+  if (takes_value && !has_read(word, one, now)) {
+    const Ordered order = ordered(one, now.thread);
+    const bool is_of_lock = !threads_.empty() && comes_after(threads_[now.thread].locked, one);
+    if (order == Ordered::no || (order == Ordered::if_fenced && !is_of_lock)) {
+      return take_first(met.old, one);
+    }
+  }
   switch (ordered_by_locks(one, now)) {
     case Ordered::if_fenced:
       // Who opens a lock by a store has taken it by an atomic, which has read what the one before left.

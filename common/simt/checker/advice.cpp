@@ -257,6 +257,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
       return "cudaMalloc does not clear memory: copy to it, cudaMemset it, or write it first.";
     case Hazard::divergent_barrier:
       if (remedy == Remedy::cluster) return "To each barrier_arrive() belongs one barrier_wait().";
+      if (remedy == Remedy::named_barrier) {
+        return "A barrier that names a number of threads (bar.sync number, threads) waits until so "
+               "many have come, whole warps: name as many as reach it.";
+      }
       return "Every thread of the block must reach the same __syncthreads().";
     case Hazard::missed_barrier:
       if (remedy == Remedy::cluster) {

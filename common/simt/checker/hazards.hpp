@@ -65,6 +65,7 @@ enum class Remedy : std::uint8_t {
   change,             // of an element that both read and write
   whole_warp,         // a deadlock in an instruction that needs every lane
   arrival,            // of a store at a barrier in shared memory
+  named_barrier,      // of the block, for a number of threads
   waiting,            // for the phase of such a barrier that the other arrives at
   barrier_in_memory,  // how such a barrier is set up and kept
   scope,              // atomics whose scope does not include the other party

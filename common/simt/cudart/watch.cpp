@@ -1062,8 +1062,13 @@ void Watch::take(const std::vector<machine::Stuck>& stuck, const Polled* polled)
     return one.site >= 0 &&
            grid_.code->sites[static_cast<std::size_t>(one.site)]->opcode.ends_with("mma");
   });
+  // bar.sync number, threads
+  const bool is_named =
+      hazard == Hazard::divergent_barrier && other == stuck.end() && first.site >= 0 &&
+      grid_.code->sites[static_cast<std::size_t>(first.site)]->operands.size() > 1;
   f.message += std::string(". ") + advice(hazard, waits(first) == Waits::in_memory ? Remedy::arrival
-                                                  : is_of_host                     ? Remedy::host
+                                                  : is_named       ? Remedy::named_barrier
+                                                  : is_of_host     ? Remedy::host
                                                   : is_of_others   ? Remedy::another_stream
                                                   : is_of_matrices ? Remedy::whole_warp
                                                                    : Remedy::none);

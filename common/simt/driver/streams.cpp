@@ -1,4 +1,4 @@
-// Streams, events and graphs, which are the runtime's own under the driver's names.
+// Streams and events, which are the runtime's own under the driver's names.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -116,40 +116,6 @@ CUresult cuEventSynchronize(CUevent event) {
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
   return answer("cuEventElapsedTime",
                 [&] { return cudaEventElapsedTime(milliseconds, start, end); });
-}
-
-// ---- Graphs, as far as they are captured ----
-
-CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
-  return in_stream("cuStreamBeginCapture", stream, [&] {
-    return cudaStreamBeginCapture(stream, static_cast<cudaStreamCaptureMode>(mode));
-  });
-}
-CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  return in_stream("cuStreamEndCapture", stream,
-                   [&] { return cudaStreamEndCapture(stream, graph); });
-}
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  return in_stream("cuStreamIsCapturing", stream, [&] {
-    return cudaStreamIsCapturing(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status));
-  });
-}
-CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph,
-                                     unsigned long long flags) {
-  return answer("cuGraphInstantiate",
-                [&] { return cudaGraphInstantiateWithFlags(executable, graph, flags); });
-}
-CUresult cuGraphUpload(CUgraphExec executable, CUstream stream) {
-  return in_stream("cuGraphUpload", stream, [&] { return cudaGraphUpload(executable, stream); });
-}
-CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
-  return in_stream("cuGraphLaunch", stream, [&] { return cudaGraphLaunch(executable, stream); });
-}
-CUresult cuGraphDestroy(CUgraph graph) {
-  return answer("cuGraphDestroy", [&] { return cudaGraphDestroy(graph); });
-}
-CUresult cuGraphExecDestroy(CUgraphExec executable) {
-  return answer("cuGraphExecDestroy", [&] { return cudaGraphExecDestroy(executable); });
 }
 
 }  // extern "C"

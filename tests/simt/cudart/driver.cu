@@ -140,6 +140,74 @@ void launches(CUfunction scale) {
   RIGHT(cuMemFree(data));
 }
 
+// Made by hand: what is set, then a kernel, then copied and told to the host.
+void graphs(CUfunction scale) {
+  CUdeviceptr data = 0;
+  RIGHT(cuMemAlloc(&data, 4 * sizeof(float)));
+  CUcontext context = nullptr;
+  RIGHT(cuCtxGetCurrent(&context));
+  CUgraph graph = nullptr;
+  RIGHT(cuGraphCreate(&graph, 0));
+  CUDA_MEMSET_NODE_PARAMS twos = {};
+  twos.dst = data;
+  twos.value = 0x40000000;
+  twos.height = 1;
+  twos.elementSize = sizeof(float);
+  twos.width = 4;
+  void* arguments[] = {&data};
+  CUDA_KERNEL_NODE_PARAMS kernel = {};
+  kernel.func = scale;
+  kernel.gridDimX = kernel.gridDimY = kernel.gridDimZ = kernel.blockDimY = kernel.blockDimZ = 1;
+  kernel.blockDimX = 3;
+  kernel.kernelParams = arguments;
+  std::vector<float> seen(4);
+  CUDA_MEMCPY3D copy = {};
+  copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = data;
+  copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+  copy.dstHost = seen.data();
+  copy.WidthInBytes = 4 * sizeof(float);
+  copy.Height = copy.Depth = 1;
+  int told = 0;
+  CUDA_HOST_NODE_PARAMS tell = {};
+  tell.fn = [](void* count) { ++*static_cast<int*>(count); };
+  tell.userData = &told;
+  CUgraphNode set = nullptr, run = nullptr, back = nullptr, last = nullptr;
+  RIGHT(cuGraphAddMemsetNode(&set, graph, nullptr, 0, &twos, context));
+  RIGHT(cuGraphAddKernelNode(&run, graph, &set, 1, &kernel));
+  RIGHT(cuGraphAddMemcpyNode(&back, graph, nullptr, 0, &copy, context));
+  RIGHT(cuGraphAddDependencies(graph, &run, &back, nullptr, 1));
+  RIGHT(cuGraphAddHostNode(&last, graph, &back, 1, &tell));
+  std::size_t count = 0;
+  RIGHT(cuGraphGetNodes(graph, nullptr, &count));
+  EXPECT(count == 4);
+  RIGHT(cuGraphGetEdges(graph, nullptr, nullptr, nullptr, &count));
+  EXPECT(count == 3);
+  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+  RIGHT(cuGraphNodeGetType(run, &type));
+  EXPECT(type == CU_GRAPH_NODE_TYPE_KERNEL);
+  CUgraphExec executable = nullptr;
+  RIGHT(cuGraphInstantiate(&executable, graph, 0));
+  RIGHT(cuGraphLaunch(executable, nullptr));
+  RIGHT(cuCtxSynchronize());
+  EXPECT((seen == std::vector<float>{0, 3, 6, 2}) && told == 1);
+  kernel.blockDimX = 4;
+  RIGHT(cuGraphExecKernelNodeSetParams(executable, run, &kernel));
+  RIGHT(cuGraphNodeSetEnabled(executable, set, 0));
+  RIGHT(cuGraphLaunch(executable, nullptr));
+  RIGHT(cuCtxSynchronize());
+  EXPECT((seen == std::vector<float>{0, 3, 6, 9}) && told == 2);
+  // What is to be updated must have the same shape.
+  RIGHT(cuGraphDestroyNode(last));
+  CUgraphExecUpdateResultInfo result = {};
+  RESULT(cuGraphExecUpdate(executable, graph, &result), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+  EXPECT(result.result == CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+  RESULT(cuGraphAddKernelNode(&run, graph, nullptr, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
+  RIGHT(cuGraphExecDestroy(executable));
+  RIGHT(cuGraphDestroy(graph));
+  RIGHT(cuMemFree(data));
+}
+
 // A kernel that waits for the host, which goes on after the launch. Late: another is asked for meanwhile.
 void waits_for_host(bool is_late) {
   const char* const text =
@@ -311,6 +379,7 @@ int main(int argc, char** argv) {
   mappings(scale, mistake == "gap");
   if (mistake == "gap") return 0;
   launches(scale);
+  graphs(scale);
   waits_for_host(mistake == "late");
   links();
   copies();

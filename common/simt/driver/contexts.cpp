@@ -236,6 +236,13 @@ CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
   return answer("cuDeviceCanAccessPeer",
                 [&] { return cudaDeviceCanAccessPeer(can, device, peer); });
 }
+CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CUdevice device,
+                                 CUdevice peer) {
+  return answer("cuDeviceGetP2PAttribute", [&] {
+    return cudaDeviceGetP2PAttribute(value, static_cast<cudaDeviceP2PAttr>(attribute), device,
+                                     peer);
+  });
+}
 
 // ---- The primary context, which is the runtime's ----
 

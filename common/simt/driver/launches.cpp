@@ -300,6 +300,20 @@ CUresult cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function,
     return CUDA_SUCCESS;
   });
 }
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
+                                      const CUlaunchConfig* config) {
+  return in_context("cuOccupancyMaxActiveClusters", [&] {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    cudaLaunchConfig_t its{};
+    its.gridDim = {config->gridDimX, config->gridDimY, config->gridDimZ};
+    its.blockDim = {config->blockDimX, config->blockDimY, config->blockDimZ};
+    its.dynamicSmemBytes = config->sharedMemBytes;
+    // The runtime's attributes are the driver's.
+    its.attrs = reinterpret_cast<cudaLaunchAttribute*>(config->attrs);
+    its.numAttrs = config->numAttrs;
+    return cudaOccupancyMaxActiveClusters(clusters, function, &its);
+  });
+}
 
 // ---- Launches as before CUDA 4: told piece by piece ----
 

@@ -497,6 +497,18 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
     return cudaMemPoolGetAttribute(pool, static_cast<cudaMemPoolAttr>(attribute), value);
   });
 }
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* all, std::size_t count) {
+  static_assert(sizeof(CUmemAccessDesc) == sizeof(cudaMemAccessDesc));
+  return answer("cuMemPoolSetAccess", [&] {
+    return cudaMemPoolSetAccess(pool, reinterpret_cast<const cudaMemAccessDesc*>(all), count);
+  });
+}
+CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
+  return answer("cuMemPoolGetAccess", [&] {
+    return cudaMemPoolGetAccess(reinterpret_cast<cudaMemAccessFlags*>(flags), pool,
+                                reinterpret_cast<cudaMemLocation*>(location));
+  });
+}
 
 // ---- Copies ----
 

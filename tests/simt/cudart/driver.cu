@@ -136,6 +136,31 @@ void launches(CUfunction scale) {
          CUDA_ERROR_INVALID_VALUE);
   RESULT(cuLaunchKernel(nullptr, 1, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr),
          CUDA_ERROR_INVALID_HANDLE);
+  CUlaunchAttribute pairs = {};
+  pairs.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  pairs.value.clusterDim = {2, 1, 1};
+  config.attrs = &pairs;
+  config.numAttrs = 1;
+  config.gridDimX = 2;
+  int clusters = 0;
+  RIGHT(cuOccupancyMaxActiveClusters(&clusters, scale, &config));
+  RESULT(cuOccupancyMaxActiveClusters(&clusters, scale, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT(clusters > 0);
+  CUmemoryPool pool = nullptr;
+  RIGHT(cuDeviceGetDefaultMemPool(&pool, 0));
+  CUmemLocation here = {};
+  here.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  RIGHT(cuMemPoolGetAccess(&flags, pool, &here));
+  EXPECT(flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  CUmemAccessDesc access = {};
+  access.location = here;
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  RIGHT(cuMemPoolSetAccess(pool, &access, 1));
+  int value = 0;
+  // A device is no peer of itself.
+  RESULT(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0),
+         CUDA_ERROR_INVALID_DEVICE);
   RIGHT(cuStreamDestroy(stream));
   RIGHT(cuMemFree(data));
 }

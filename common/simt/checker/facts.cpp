@@ -638,7 +638,8 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
   const auto registers_of = [&](const ptx::Function& function) -> const Registers& {
     return all.try_emplace(&function, function).first->second;
   };
-  // Rewritten instructions are the kernel's own.
+  std::map<const Instruction*, const ptx::Function*> rewritten;
+  for (const auto& [one, function] : code.rewritten) rewritten[&one] = function;
   const auto function_of = [&](const Instruction* one) -> const ptx::Function& {
     for (const ptx::Function& function : module.functions) {
       if (!function.body.empty() && one >= function.body.data() &&
@@ -646,7 +647,8 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
         return function;
       }
     }
-    return *code.function;
+    const auto found = rewritten.find(one);
+    return found != rewritten.end() ? *found->second : *code.function;
   };
   std::map<std::pair<const ptx::Function*, std::int32_t>, std::int16_t> copies;
   std::map<const Instruction*, std::int32_t> changes;  // by their stores: the sites of their loads

@@ -267,7 +267,8 @@ struct Code {
   const ptx::Function* function = nullptr;
   std::vector<Step> steps;  // the last one ends a lane that comes there
   std::vector<const ptx::Instruction*> sites;
-  std::deque<ptx::Instruction> rewritten;  // those of `sites` that the module does not have
+  /// Those of `sites` that the module does not have, and whose each is: the kernel's or that of a function it calls.
+  std::deque<std::pair<ptx::Instruction, const ptx::Function*>> rewritten;
   /// Registers as a warp has them when it begins: zero, but for the constants that instructions name.
   std::vector<std::byte> registers;
   /// Those constants that are addresses of shared memory, with their bytes: a block adds where its own begins.

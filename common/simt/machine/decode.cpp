@@ -444,8 +444,7 @@ void Decoder::body(const ptx::Function& function) {
         instruction(one);
       } else {
         for (const ptx::Instruction& its : found->second) {
-          code_->rewritten.push_back(its);
-          instruction(code_->rewritten.back());
+          instruction(code_->rewritten.emplace_back(its, &function).first);
         }
       }
       if (loop != loops.end() && loop->jump == place) end_unrolled(*loop);

@@ -107,7 +107,8 @@ if wanted sanitize; then
       # and calls all of warpgroup's sums races; a network's small trials take it many minutes. The simulator searches both.
       less=
       case $tool-$name in
-        racecheck-0[89]_*) less="--without warpgroup" ;;
+        racecheck-08_*) less="--without winograd_split,fourier_split" ;;
+        racecheck-09_*) less="--without warpgroup" ;;
         racecheck-13_*) less="--without planned_split,planned_split_overlapped --no-trials" ;;
       esac
       # shellcheck disable=SC2086

@@ -124,11 +124,14 @@ if wanted sanitize; then
       # Green only if the program has passed and the sanitizer has said that it found nothing. racecheck does not know that
       # an mbarrier's initialisation is ordered before its use by the fence and the cluster's barrier behind it.
       status=1
-      if tail -1 "$log" | grep -qx 'exit status 0' && grep -qE 'ERROR SUMMARY: 0 errors|hazards? displayed \(0 errors' "$log" &&
+      if tail -1 "$log" | grep -qx 'exit status 77'; then
+        status=77
+      elif tail -1 "$log" | grep -qx 'exit status 0' &&
+        grep -qE 'ERROR SUMMARY: 0 errors|hazards? displayed \(0 errors' "$log" &&
         ! grep 'Race reported' "$log" | grep -qv 'Write access at .*mbarrier_init'; then
         status=0
       fi
-      report $status "$tool $name" "$(grep 'SUMMARY' "$log" | tail -1 | tr -d '=')"
+      report $status "$tool $name" "$(grep -E 'SUMMARY|^exit status' "$log" | tail -2 | tr '=\n' '  ')"
     done
   done
 fi

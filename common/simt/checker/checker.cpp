@@ -450,7 +450,11 @@ void BlockCheck::strong(const Doing& doing, int lane, bool is_before) {
   }
   const std::uint64_t its_lock = access.space == Space::shared ? ~word : word;
   const bool opens = !site.may_lock || has_tried(thread, its_lock, access.site);
-  if (!opens) try_lock(thread, its_lock, access.site);
+  if (!opens) {
+    try_lock(thread, its_lock, access.site);
+  } else if (checker_.unfenced_count_ != 0) {
+    open_lock(thread, its_lock);
+  }
   if (!doing.hands_on) return;
   if (opens && checker_.unfenced_count_ != 0) checker_.opened_.insert(its_lock);
   const std::uint32_t lanes = together ? all_lanes : 1u << lane;
@@ -509,7 +513,15 @@ bool BlockCheck::has_tried(unsigned thread, std::uint64_t lock, std::int32_t sit
   if (threads_[thread].is_unfenced) return false;
   const auto its = checker_.unfenced_.find(key_of(id_, thread));
   return its != checker_.unfenced_.end() && !its->second.empty() &&
-         its->second.back().lock == lock && its->second.back().site != site;
+         its->second.back().lock == lock && its->second.back().site != site &&
+         !its->second.back().is_opened;
+}
+
+void BlockCheck::open_lock(unsigned thread, std::uint64_t lock) {
+  const auto its = checker_.unfenced_.find(key_of(id_, thread));
+  if (its == checker_.unfenced_.end() || its->second.empty()) return;
+  Unfenced& last = its->second.back();
+  last.is_opened |= last.lock == lock;
 }
 
 void BlockCheck::try_lock(unsigned thread, std::uint64_t lock, std::int32_t site) {
@@ -517,7 +529,7 @@ void BlockCheck::try_lock(unsigned thread, std::uint64_t lock, std::int32_t site
   const bool goes_on = threads_[thread].is_unfenced && its.back().lock == lock;
   if (goes_on || checker_.unfenced_count_ == kMostUnfenced) return;
   constexpr std::int32_t kOpen = std::numeric_limits<std::int32_t>::max();
-  its.push_back({lock, site, now_ + 1, kOpen, kOpen});
+  its.push_back({lock, site, false, now_ + 1, kOpen, kOpen});
   ++checker_.unfenced_count_;
   threads_[thread].is_unfenced = true;
 }

@@ -247,8 +247,9 @@ class BlockCheck {
   };
   // What a thread does from its attempt to take a lock to its next fence, it may do before it has the lock.
   struct Unfenced {
-    std::uint64_t lock;                    // its word
-    std::int32_t site;                     // where it tried
+    std::uint64_t lock;  // its word
+    std::int32_t site;   // where it tried
+    bool is_opened = false;
     std::int32_t begin, in_block, to_all;  // moments: until a fence of either scope
   };
   struct Variable {
@@ -326,6 +327,7 @@ class BlockCheck {
   bool is_handed_on(const Exact& earlier);
   bool arrives_behind(const Exact& earlier);
   bool has_tried(unsigned thread, std::uint64_t lock, std::int32_t site) const;
+  void open_lock(unsigned thread, std::uint64_t lock);
   void try_lock(unsigned thread, std::uint64_t lock, std::int32_t site);
   void end_unfenced(unsigned thread, Scope scope);
   bool was_unfenced(const Exact& one, const Exact& now) const;

@@ -175,7 +175,7 @@ class Registers {
   std::uint8_t mattering_bytes(std::int32_t index, Type type) const {
     return widened_from(mattering_[static_cast<std::size_t>(index)], type);
   }
-  // Whether all that becomes of the register is that it is stored, or put together with others that are.
+  // Whether all that becomes of the register is that it is stored, or cut to pieces that are.
   bool is_moved(std::int32_t index) const { return moved_[static_cast<std::size_t>(index)] != 0; }
   // Whether a wider load from the same register's address reads these bytes too.
   bool is_covered(const Instruction& load) const;
@@ -453,14 +453,13 @@ bool Registers::is_moved_by(const Instruction& one, std::int32_t index) const {
   const bool is_whole =
       is_any(one.opcode, {"shl", "shr"})
           ? one.operands[2].kind == Operand::Kind::number && one.operands[2].bits % 8 == 0
-          : is_any(one.opcode, {"mov", "or", "prmt"});
+          : one.opcode == "mov" && one.operands[1].kind != Operand::Kind::vector;
   const auto is_of_integer = [](std::string_view word) {
     return is_any(word.substr(0, 1), {"u", "s", "b"});
   };
-  const bool is_chosen = one.opcode == "selp" && !one.operands[3].names(index);
   const bool is_cut = one.opcode == "cvt" && one.modifiers.size() == 2 &&
                       is_of_integer(one.modifiers[0]) && is_of_integer(one.modifiers[1]);
-  if (!is_whole && !is_chosen && !is_cut) return false;
+  if (!is_whole && !is_cut) return false;
   bool are_moved = true;
   one.operands[0].each_register([&](std::int32_t its) { are_moved &= is_moved(its); });
   return are_moved;
@@ -592,6 +591,7 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
       if (effect == Effect::is_stored) {
         if (names(1)) {
           is_kept = true;
+          site.asks |= one->has("shared");  // others of the block may
           const Operand* const its = address_of(*one);
           if (place != nullptr && its != nullptr && is_same_place(*place, *its)) {
             stores.emplace_back(one, index);

@@ -1065,7 +1065,8 @@ void Watch::take(const std::vector<machine::Stuck>& stuck, const Polled* polled)
   // bar.sync number, threads
   const bool is_named =
       hazard == Hazard::divergent_barrier && other == stuck.end() && first.site >= 0 &&
-      grid_.code->sites[static_cast<std::size_t>(first.site)]->operands.size() > 1;
+      grid_.code->sites[static_cast<std::size_t>(first.site)]->operands.size() >
+          (grid_.code->sites[static_cast<std::size_t>(first.site)]->has("red") ? 3 : 1);
   f.message += std::string(". ") + advice(hazard, waits(first) == Waits::in_memory ? Remedy::arrival
                                                   : is_named       ? Remedy::named_barrier
                                                   : is_of_host     ? Remedy::host

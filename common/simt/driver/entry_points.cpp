@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -125,6 +126,8 @@ const char* name_of(CUresult result) {
   return nullptr;
 }
 
+constexpr int kAnyVersion = std::numeric_limits<int>::max();
+
 // Functions whose parameters changed: what a program of an older CUDA means. Of all others it is the newest.
 constexpr struct {
   std::string_view name;
@@ -136,6 +139,17 @@ constexpr struct {
     {"cuCtxGetDevice", 13000, "cuCtxGetDevice"},
     {"cuCtxSynchronize", 13000, "cuCtxSynchronize"},
     {"cuGetProcAddress", 12000, "cuGetProcAddress"},
+    {"cuGraphAddDependencies", 12030, "cuGraphAddDependencies"},
+    {"cuGraphAddKernelNode", 12000, "cuGraphAddKernelNode"},
+    {"cuGraphExecKernelNodeSetParams", 12000, "cuGraphExecKernelNodeSetParams"},
+    {"cuGraphExecUpdate", 12000, "cuGraphExecUpdate"},
+    {"cuGraphGetEdges", 12030, "cuGraphGetEdges"},
+    {"cuGraphInstantiate", 12000, "cuGraphInstantiate_v2"},
+    {"cuGraphInstantiate", kAnyVersion, "cuGraphInstantiateWithFlags"},
+    {"cuGraphKernelNodeSetParams", 12000, "cuGraphKernelNodeSetParams"},
+    {"cuGraphNodeGetDependencies", 12030, "cuGraphNodeGetDependencies"},
+    {"cuGraphNodeGetDependentNodes", 12030, "cuGraphNodeGetDependentNodes"},
+    {"cuGraphRemoveDependencies", 12030, "cuGraphRemoveDependencies"},
     {"cuMemAdvise", 12020, "cuMemAdvise"},
     {"cuMemPrefetchAsync", 12020, "cuMemPrefetchAsync"},
     {"cuStreamGetCtx", 12050, "cuStreamGetCtx"},

@@ -50,6 +50,11 @@ CUresult with_copy(const char* name, const CUDA_MEMCPY3D* copy, Body body) {
       cudart::explain(name, "%s: copies of arrays are not in the simulator's graphs", name);
       return CUDA_ERROR_NOT_SUPPORTED;
     }
+    const auto is_linear = [](CUmemorytype type) {
+      return type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE ||
+             type == CU_MEMORYTYPE_UNIFIED;
+    };
+    if (!is_linear(p.srcMemoryType) || !is_linear(p.dstMemoryType)) return CUDA_ERROR_INVALID_VALUE;
     cudaMemcpy3DParms its{};
     its.srcPtr = linear(p.srcMemoryType, p.srcHost, p.srcDevice, p.srcPitch, p.srcHeight, p);
     its.dstPtr = linear(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstPitch, p.dstHeight, p);

@@ -83,26 +83,28 @@ const Step* copy_async(const Step* step, Warp& warp) {
 // Brings the data of those of the active lanes' copies that `is_due` names.
 template <class IsDue>
 void land(Warp& warp, IsDue is_due) {
-  std::erase_if(warp.copies, [&](PendingCopy& copy) {
+  std::erase_if(warp.copies, [&](const PendingCopy& copy) {
     if ((warp.active >> copy.lane & 1) == 0 || !is_due(copy)) return false;
     warp.block->grid->observer->copied(warp, copy);
     std::memcpy(warp.block->shared.data() + copy.to, copy.data.data(), copy.bytes);
     return true;
   });
 }
-// What has been waited for among the copies that arrive at barriers.
+// What has been waited for among the copies that arrive at a barrier.
 template <class IsOver>
-void end_arriving(Block& block, IsOver is_over) {
-  std::erase_if(block.arriving, [&](const Block::ArrivingCopy& copy) {
+void end_arriving(Block& block, std::vector<Block::ArrivingCopy>& copies, IsOver is_over) {
+  std::erase_if(copies, [&](const Block::ArrivingCopy& copy) {
     if (!is_over(copy)) return false;
     block.grid->observer->landed(block, copy.to, copy.to + copy.bytes);
     return true;
   });
 }
 void end_arriving_of_lanes(Warp& warp) {
-  end_arriving(*warp.block, [&](const Block::ArrivingCopy& copy) {
-    return copy.thread / kLanes == warp.index && (warp.active >> copy.thread % kLanes & 1) != 0;
-  });
+  for (auto& [barrier, copies] : warp.block->arriving) {
+    end_arriving(*warp.block, copies, [&](const Block::ArrivingCopy& copy) {
+      return copy.thread / kLanes == warp.index && (warp.active >> copy.thread % kLanes & 1) != 0;
+    });
+  }
 }
 const Step* commit_copies(const Step* step, Warp& warp) {
   each_lane(warp.active, [&](std::size_t lane) { ++warp.copy_group[lane]; });
@@ -255,6 +257,15 @@ const Step* arrive_at_barrier(const Step* step, Warp& warp) {
   });
 }
 
+// In what is no shared memory there is none.
+Mbarrier barrier_at(const Block& block, std::uint32_t at) {
+  Mbarrier barrier;
+  if (at + sizeof barrier.word <= block.shared.size()) {
+    std::memcpy(&barrier.word, block.shared.data() + at, sizeof barrier.word);
+  }
+  return barrier;
+}
+
 // Whether the phase of a state, or of a parity, is over. A lane that asks in vain with try_wait lets others run first.
 template <bool by_parity, bool waits>
 const Step* ask_barrier(const Step* step, Warp& warp) {
@@ -271,10 +282,8 @@ const Step* ask_barrier(const Step* step, Warp& warp) {
   if (Block& block = *warp.block; !block.loads.empty()) {
     each_lane(warp.active, [&](std::size_t lane) {
       const auto at = static_cast<std::uint32_t>(addresses[lane] % kSharedStride);
-      Mbarrier barrier;
-      if (at + sizeof barrier.word > block.shared.size()) return;
-      std::memcpy(&barrier.word, block.shared.data() + at, sizeof barrier.word);
-      if (!is_over(barrier, lane)) land_loads(block, at);
+      if (at + sizeof(Mbarrier::word) > block.shared.size()) return;
+      if (!is_over(barrier_at(block, at), lane)) land_loads(block, at);
     });
   }
   if (!access(step, warp, WarpAccess::Kind::load, step->window, 8, addresses, warp.active,
@@ -296,12 +305,14 @@ const Step* ask_barrier(const Step* step, Warp& warp) {
   if (warp.active == 0) return warp.choose();
   if (over != 0) warp.advanced = true;
   if (over != 0 && !warp.block->arriving.empty()) {
-    end_arriving(*warp.block, [&](const Block::ArrivingCopy& copy) {
-      bool is_its = false;
-      each_lane(over, [&](std::size_t lane) {
-        is_its |= addresses[lane] % kSharedStride == copy.barrier;
-      });
-      return is_its;
+    each_lane(over, [&](std::size_t lane) {
+      const auto at = static_cast<std::uint32_t>(addresses[lane] % kSharedStride);
+      const auto its = warp.block->arriving.find(at);
+      if (its == warp.block->arriving.end() || its->second.empty()) return;
+      // Those of a phase that is not over may have come meanwhile.
+      const std::uint32_t phase = barrier_at(*warp.block, at).phase();
+      end_arriving(*warp.block, its->second,
+                   [&](const Block::ArrivingCopy& copy) { return copy.phase != phase; });
     });
   }
   gives_up = false;
@@ -367,12 +378,14 @@ void build_ask(Decoder& decoder, const ptx::Instruction& one) {
 // The lane's copies arrive at a barrier: here they are brought at once, and are there for who has waited.
 const Step* copies_arrive(const Step* step, Warp& warp) {
   const Addresses64 at = addresses_of(warp, step->from[kAddress], step->offset);
-  land(warp, [&](PendingCopy& copy) {
+  for (PendingCopy& copy : warp.copies) {
+    if ((warp.active >> copy.lane & 1) == 0) continue;
     copy.arrives = true;
-    warp.block->arriving.push_back({static_cast<std::uint32_t>(at[copy.lane] % kSharedStride),
-                                    copy.to, copy.bytes, warp.index * kLanes + copy.lane});
-    return true;
-  });
+    const auto barrier = static_cast<std::uint32_t>(at[copy.lane] % kSharedStride);
+    warp.block->arriving[barrier].push_back({copy.to, copy.bytes, warp.index * kLanes + copy.lane,
+                                             barrier_at(*warp.block, barrier).phase()});
+  }
+  land(warp, [](const PendingCopy&) { return true; });
   warp.advanced = true;
   return change_barriers(step, warp, [&](std::size_t, Mbarrier& barrier) {
     if (step->keeps) barrier.arrive(1, 0);  // .noinc: else the arrival was added first

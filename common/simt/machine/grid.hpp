@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -244,10 +245,11 @@ struct Block {
   std::vector<PendingLoad> loads;
   /// A thread's copy that arrives at a barrier, until somebody has waited there, or the thread for all of its copies.
   struct ArrivingCopy {
-    std::uint32_t barrier = 0, to = 0, bytes = 0;
+    std::uint32_t to = 0, bytes = 0;
     unsigned thread = 0;
+    std::uint32_t phase = 0;  // of the barrier
   };
-  std::vector<ArrivingCopy> arriving;
+  std::map<std::uint32_t, std::vector<ArrivingCopy>> arriving;  // by their barriers
   /// The allocation that an instruction found last, by its site: most find it again.
   struct Known {
     std::uint64_t begin = 0, end = 0;

@@ -200,6 +200,9 @@ void graphs(CUfunction scale) {
   CUgraphNode set = nullptr, run = nullptr, back = nullptr, last = nullptr;
   RIGHT(cuGraphAddMemsetNode(&set, graph, nullptr, 0, &twos, context));
   RIGHT(cuGraphAddKernelNode(&run, graph, &set, 1, &kernel));
+  copy.srcMemoryType = static_cast<CUmemorytype>(0);
+  RESULT(cuGraphAddMemcpyNode(&back, graph, nullptr, 0, &copy, context), CUDA_ERROR_INVALID_VALUE);
+  copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
   RIGHT(cuGraphAddMemcpyNode(&back, graph, nullptr, 0, &copy, context));
   RIGHT(cuGraphAddDependencies(graph, &run, &back, nullptr, 1));
   RIGHT(cuGraphAddHostNode(&last, graph, &back, 1, &tell));
@@ -388,6 +391,15 @@ void entry_points() {
   RIGHT(cuGetProcAddress("cuCtxCreate", &v2, 11000, 0, nullptr));
   RIGHT(cuGetProcAddress("cuCtxCreate", &v4, 13000, 0, nullptr));
   EXPECT(v2 != v4 && v4 == reinterpret_cast<void*>(&cuCtxCreate));
+  // So were nodes, and a graph's program.
+  void *old = nullptr, *its = nullptr;
+  RIGHT(cuGetProcAddress("cuGraphAddKernelNode", &old, 11000, 0, nullptr));
+  RIGHT(cuGetProcAddress("cuGraphAddKernelNode", &its, 13000, 0, nullptr));
+  EXPECT(old != its && its == reinterpret_cast<void*>(&cuGraphAddKernelNode));
+  RIGHT(cuGetProcAddress("cuGraphGetEdges", &old, 12020, 0, nullptr));
+  EXPECT(old != reinterpret_cast<void*>(&cuGraphGetEdges));
+  RIGHT(cuGetProcAddress("cuGraphInstantiate", &its, 13000, 0, nullptr));
+  EXPECT(its == reinterpret_cast<void*>(&cuGraphInstantiate));
 }
 
 int main(int argc, char** argv) {

@@ -236,6 +236,95 @@ void graphs(CUfunction scale) {
   RIGHT(cuMemFree(data));
 }
 
+// A graph within a graph, a copy of it, and what changes before and after it is made ready.
+void changed_graphs(CUfunction scale) {
+  CUdeviceptr data = 0;
+  RIGHT(cuMemAlloc(&data, 8 * sizeof(float)));
+  CUcontext context = nullptr;
+  RIGHT(cuCtxGetCurrent(&context));
+  CUDA_MEMSET_NODE_PARAMS set = {};
+  set.dst = data;
+  set.value = 0x40000000;
+  set.height = 2;
+  set.pitch = 4 * sizeof(float);
+  set.elementSize = sizeof(float);
+  set.width = 3;
+  void* arguments[] = {&data};
+  CUDA_KERNEL_NODE_PARAMS kernel = {};
+  kernel.func = scale;
+  kernel.gridDimX = kernel.gridDimY = kernel.gridDimZ = kernel.blockDimY = kernel.blockDimZ = 1;
+  kernel.blockDimX = 1;
+  kernel.kernelParams = arguments;
+  // Two numbers of each row, from the second on.
+  std::vector<float> seen(4), other(4);
+  CUDA_MEMCPY3D copy = {};
+  copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = data;
+  copy.srcPitch = 4 * sizeof(float);
+  copy.srcXInBytes = sizeof(float);
+  copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+  copy.dstHost = seen.data();
+  copy.WidthInBytes = 2 * sizeof(float);
+  copy.Height = 2;
+  copy.Depth = 1;
+  CUgraph inner = nullptr, graph = nullptr, clone = nullptr;
+  CUgraphNode clear = nullptr, child = nullptr, run = nullptr, back = nullptr, mark = nullptr;
+  RIGHT(cuMemsetD32(data, 0, 8));
+  RIGHT(cuGraphCreate(&inner, 0));
+  RIGHT(cuGraphAddEmptyNode(&clear, inner, nullptr, 0));
+  RIGHT(cuGraphCreate(&graph, 0));
+  RIGHT(cuGraphAddChildGraphNode(&child, graph, nullptr, 0, inner));
+  RIGHT(cuGraphAddMemsetNode(&clear, graph, &child, 1, &set, context));
+  RIGHT(cuGraphAddKernelNode(&run, graph, &clear, 1, &kernel));
+  RIGHT(cuGraphAddMemcpyNode(&back, graph, &run, 1, &copy, context));
+  CUevent event = nullptr;
+  RIGHT(cuEventCreate(&event, CU_EVENT_DEFAULT));
+  RIGHT(cuGraphAddEventRecordNode(&mark, graph, &back, 1, event));
+  CUgraph within = nullptr;
+  RIGHT(cuGraphChildGraphNodeGetGraph(child, &within));
+  EXPECT(within != nullptr && within != inner);
+
+  std::size_t count = 0;
+  RIGHT(cuGraphNodeGetDependencies(back, nullptr, nullptr, &count));
+  EXPECT(count == 1);
+  RIGHT(cuGraphRemoveDependencies(graph, &run, &back, nullptr, 1));
+  RIGHT(cuGraphNodeGetDependencies(back, nullptr, nullptr, &count));
+  EXPECT(count == 0);
+  RIGHT(cuGraphNodeGetDependentNodes(run, nullptr, nullptr, &count));
+  EXPECT(count == 0);
+  RIGHT(cuGraphGetRootNodes(graph, nullptr, &count));
+  EXPECT(count == 2);
+  RIGHT(cuGraphAddDependencies(graph, &run, &back, nullptr, 1));
+
+  RIGHT(cuGraphClone(&clone, graph));
+  CUgraphNode its_run = nullptr;
+  RIGHT(cuGraphNodeFindInClone(&its_run, run, clone));
+  EXPECT(its_run != nullptr && its_run != run);
+  CUgraphExec executable = nullptr;
+  RIGHT(cuGraphInstantiate(&executable, graph, 0));
+  RIGHT(cuGraphLaunch(executable, nullptr));
+  RIGHT(cuEventSynchronize(event));
+  EXPECT((seen == std::vector<float>{2, 2, 2, 2}));
+
+  // The copy's kernel has two threads more: the executable takes that over.
+  kernel.blockDimX = 3;
+  RIGHT(cuGraphKernelNodeSetParams(its_run, &kernel));
+  CUgraphExecUpdateResultInfo result = {};
+  RIGHT(cuGraphExecUpdate(executable, clone, &result));
+  EXPECT(result.result == CU_GRAPH_EXEC_UPDATE_SUCCESS);
+  set.value = 0x3f800000;
+  copy.dstHost = other.data();
+  RIGHT(cuGraphExecMemsetNodeSetParams(executable, clear, &set, context));
+  RIGHT(cuGraphExecMemcpyNodeSetParams(executable, back, &copy, context));
+  RIGHT(cuGraphLaunch(executable, nullptr));
+  RIGHT(cuCtxSynchronize());
+  EXPECT((other == std::vector<float>{3, 6, 1, 1}) && seen[0] == 2);
+  RIGHT(cuEventDestroy(event));
+  RIGHT(cuGraphExecDestroy(executable));
+  for (CUgraph one : {clone, graph, inner}) RIGHT(cuGraphDestroy(one));
+  RIGHT(cuMemFree(data));
+}
+
 // A kernel that waits for the host, which goes on after the launch. Late: another is asked for meanwhile.
 void waits_for_host(bool is_late) {
   const char* const text =
@@ -417,6 +506,7 @@ int main(int argc, char** argv) {
   if (mistake == "gap") return 0;
   launches(scale);
   graphs(scale);
+  changed_graphs(scale);
   waits_for_host(mistake == "late");
   links();
   copies();

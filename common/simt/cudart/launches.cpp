@@ -624,8 +624,11 @@ cudaError_t prepare(const void* function, const Launching& what, Work& work, Nod
                  nullptr,
                  nullptr};
   kept.arguments = parameters_of(*kernel->function(), what.arguments);
-  work = [kernel, what, arguments = kept.arguments] {
-    run(*kernel, what, arguments);
+  work = [function, what, arguments = kept.arguments] {
+    // A graph may outlive its module.
+    Kernel* const its = find_kernel(function);
+    if (its == nullptr) return no_kernel(function);
+    run(*its, what, arguments);
     return cudaSuccess;
   };
   return cudaSuccess;

@@ -325,6 +325,32 @@ void changed_graphs(CUfunction scale) {
   RIGHT(cuMemFree(data));
 }
 
+// Whose kernel is gone when it is launched.
+void graph_of_unloaded() {
+  CUmodule module = nullptr;
+  CUfunction idle = nullptr;
+  RIGHT(cuModuleLoadData(&module,
+                         ".version 8.0\n.target sm_90\n.address_size 64\n"
+                         ".visible .entry nothing() { ret; }\n"));
+  RIGHT(cuModuleGetFunction(&idle, module, "nothing"));
+  CUDA_KERNEL_NODE_PARAMS kernel = {};
+  kernel.func = idle;
+  kernel.gridDimX = kernel.gridDimY = kernel.gridDimZ = 1;
+  kernel.blockDimX = kernel.blockDimY = kernel.blockDimZ = 1;
+  CUgraph graph = nullptr;
+  CUgraphNode node = nullptr;
+  CUgraphExec executable = nullptr;
+  RIGHT(cuGraphCreate(&graph, 0));
+  RIGHT(cuGraphAddKernelNode(&node, graph, nullptr, 0, &kernel));
+  RIGHT(cuGraphInstantiate(&executable, graph, 0));
+  RIGHT(cuGraphLaunch(executable, nullptr));
+  RIGHT(cuCtxSynchronize());
+  RIGHT(cuModuleUnload(module));
+  RESULT(cuGraphLaunch(executable, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  RIGHT(cuGraphExecDestroy(executable));
+  RIGHT(cuGraphDestroy(graph));
+}
+
 // A kernel that waits for the host, which goes on after the launch. Late: another is asked for meanwhile.
 void waits_for_host(bool is_late) {
   const char* const text =
@@ -507,6 +533,7 @@ int main(int argc, char** argv) {
   launches(scale);
   graphs(scale);
   changed_graphs(scale);
+  graph_of_unloaded();
   waits_for_host(mistake == "late");
   links();
   copies();

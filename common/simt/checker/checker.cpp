@@ -509,19 +509,22 @@ std::uint64_t key_of(std::int32_t block, unsigned thread) {
 
 // Whether the thread has taken the lock elsewhere in the text, and made a fence since: now it opens it, though it looks at
 // what was there.
-bool BlockCheck::has_tried(unsigned thread, std::uint64_t lock, std::int32_t site) const {
+bool BlockCheck::has_tried(unsigned thread, std::uint64_t lock, std::int32_t site) {
   if (threads_[thread].is_unfenced) return false;
-  const auto its = checker_.unfenced_.find(key_of(id_, thread));
-  return its != checker_.unfenced_.end() && !its->second.empty() &&
-         its->second.back().lock == lock && its->second.back().site != site &&
-         !its->second.back().is_opened;
+  const Unfenced* const last = last_try(thread, lock);
+  return last != nullptr && last->site != site && !last->is_opened;
 }
 
 void BlockCheck::open_lock(unsigned thread, std::uint64_t lock) {
+  if (Unfenced* const last = last_try(thread, lock)) last->is_opened = true;
+}
+
+// Null if it was of another lock.
+BlockCheck::Unfenced* BlockCheck::last_try(unsigned thread, std::uint64_t lock) {
   const auto its = checker_.unfenced_.find(key_of(id_, thread));
-  if (its == checker_.unfenced_.end() || its->second.empty()) return;
+  if (its == checker_.unfenced_.end() || its->second.empty()) return nullptr;
   Unfenced& last = its->second.back();
-  last.is_opened |= last.lock == lock;
+  return last.lock == lock ? &last : nullptr;
 }
 
 void BlockCheck::try_lock(unsigned thread, std::uint64_t lock, std::int32_t site) {

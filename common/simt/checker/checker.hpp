@@ -326,7 +326,8 @@ class BlockCheck {
   bool comes_after(Clock clock, const Exact& earlier);
   bool is_handed_on(const Exact& earlier);
   bool arrives_behind(const Exact& earlier);
-  bool has_tried(unsigned thread, std::uint64_t lock, std::int32_t site) const;
+  bool has_tried(unsigned thread, std::uint64_t lock, std::int32_t site);
+  Unfenced* last_try(unsigned thread, std::uint64_t lock);
   void open_lock(unsigned thread, std::uint64_t lock);
   void try_lock(unsigned thread, std::uint64_t lock, std::int32_t site);
   void end_unfenced(unsigned thread, Scope scope);

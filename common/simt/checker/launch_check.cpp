@@ -207,23 +207,21 @@ std::uint32_t LaunchCheck::access(const WarpAccess& its) {
 }
 
 std::uint32_t LaunchCheck::parameter(const WarpAccess& its) {
+  return leaves_read_only(its, Space::parameter);
+}
+
+std::uint32_t LaunchCheck::leaves_read_only(const WarpAccess& its, Space space) {
   const Site& site = sites_[static_cast<std::size_t>(its.step->site)];
   if (site.begin <= its.lanes.least && its.lanes.beyond <= site.end) return 0;
   Access access = told(its);
-  access.space = Space::parameter;
+  access.space = space;
   const std::uint32_t leaving = check_of(*its.warp->block).leaves_variable(access);
   has_faults_ |= leaving != 0;
   return leaving;
 }
 
 std::uint32_t LaunchCheck::look(const WarpAccess& its) {
-  if (its.space == WarpAccess::Space::constant) {
-    const Site& site = sites_[static_cast<std::size_t>(its.step->site)];
-    if (site.begin <= its.lanes.least && its.lanes.beyond <= site.end) return 0;
-    const std::uint32_t leaving = check_of(*its.warp->block).leaves_variable(told(its));
-    has_faults_ |= leaving != 0;
-    return leaving;
-  }
+  if (its.space == WarpAccess::Space::constant) return leaves_read_only(its, Space::constant);
   if (its.space == WarpAccess::Space::reserved) {
     check_of(*its.warp->block).hand_on(told(its));
     return 0;

@@ -63,6 +63,8 @@ class LaunchCheck {
   Access described(const machine::WarpAccess& access) const;
   BlockCheck& check_of(const machine::Block& block);
   void find_missing(const machine::Cluster& cluster);
+  // Of constants or parameters, in which nothing but the bounds is looked at.
+  std::uint32_t leaves_read_only(const machine::WarpAccess& access, Space space);
   std::uint32_t look(const machine::WarpAccess& its);
   void bring(const machine::WarpAccess& its, const Access& access);
   void take(const machine::WarpAccess& its);

@@ -165,6 +165,15 @@ void launches(CUfunction scale) {
   RIGHT(cuMemFree(data));
 }
 
+CUDA_KERNEL_NODE_PARAMS one_block(CUfunction function, unsigned threads, void** arguments) {
+  CUDA_KERNEL_NODE_PARAMS its = {};
+  its.func = function;
+  its.gridDimX = its.gridDimY = its.gridDimZ = its.blockDimY = its.blockDimZ = 1;
+  its.blockDimX = threads;
+  its.kernelParams = arguments;
+  return its;
+}
+
 // Made by hand: what is set, then a kernel, then copied and told to the host.
 void graphs(CUfunction scale) {
   CUdeviceptr data = 0;
@@ -180,11 +189,7 @@ void graphs(CUfunction scale) {
   twos.elementSize = sizeof(float);
   twos.width = 4;
   void* arguments[] = {&data};
-  CUDA_KERNEL_NODE_PARAMS kernel = {};
-  kernel.func = scale;
-  kernel.gridDimX = kernel.gridDimY = kernel.gridDimZ = kernel.blockDimY = kernel.blockDimZ = 1;
-  kernel.blockDimX = 3;
-  kernel.kernelParams = arguments;
+  CUDA_KERNEL_NODE_PARAMS kernel = one_block(scale, 3, arguments);
   std::vector<float> seen(4);
   CUDA_MEMCPY3D copy = {};
   copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
@@ -250,11 +255,7 @@ void changed_graphs(CUfunction scale) {
   set.elementSize = sizeof(float);
   set.width = 3;
   void* arguments[] = {&data};
-  CUDA_KERNEL_NODE_PARAMS kernel = {};
-  kernel.func = scale;
-  kernel.gridDimX = kernel.gridDimY = kernel.gridDimZ = kernel.blockDimY = kernel.blockDimZ = 1;
-  kernel.blockDimX = 1;
-  kernel.kernelParams = arguments;
+  CUDA_KERNEL_NODE_PARAMS kernel = one_block(scale, 1, arguments);
   // Two numbers of each row, from the second on.
   std::vector<float> seen(4), other(4);
   CUDA_MEMCPY3D copy = {};
@@ -333,10 +334,7 @@ void graph_of_unloaded() {
                          ".version 8.0\n.target sm_90\n.address_size 64\n"
                          ".visible .entry nothing() { ret; }\n"));
   RIGHT(cuModuleGetFunction(&idle, module, "nothing"));
-  CUDA_KERNEL_NODE_PARAMS kernel = {};
-  kernel.func = idle;
-  kernel.gridDimX = kernel.gridDimY = kernel.gridDimZ = 1;
-  kernel.blockDimX = kernel.blockDimY = kernel.blockDimZ = 1;
+  const CUDA_KERNEL_NODE_PARAMS kernel = one_block(idle, 1, nullptr);
   CUgraph graph = nullptr;
   CUgraphNode node = nullptr;
   CUgraphExec executable = nullptr;

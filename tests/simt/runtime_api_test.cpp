@@ -625,6 +625,13 @@ TEST_CASE_METHOD(Fresh, "there is one device") {
   CHECK(cudaDeviceSetLimit(cudaLimitStackSize, 4096) == cudaSuccess);
   CHECK(cudaDeviceGetLimit(&limit, cudaLimitStackSize) == cudaSuccess);
   CHECK(limit == 4096);
+  require_error(cudaDeviceSetLimit(cudaLimitStackSize, std::size_t{1} << 40),
+                cudaErrorInvalidValue);
+  require_error(cudaDeviceSetLimit(static_cast<cudaLimit>(99), 4), cudaErrorInvalidValue);
+  unsigned int flags = 0;
+  CHECK(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) == cudaSuccess);
+  CHECK(cudaGetDeviceFlags(&flags) == cudaSuccess);
+  CHECK(flags == (cudaDeviceScheduleBlockingSync | cudaDeviceMapHost));
   require_error(cudaDeviceGetLimit(&limit, cudaLimitDevRuntimeSyncDepth),
                 cudaErrorUnsupportedLimit);
 }
@@ -651,6 +658,13 @@ TEST_CASE_METHOD(Fresh, "properties and attributes agree") {
       {cudaDevAttrComputeCapabilityMajor, p.major},
       {cudaDevAttrComputeCapabilityMinor, p.minor},
       {cudaDevAttrTotalConstantMemory, static_cast<long long>(p.totalConstMem)},
+      {cudaDevAttrMaxTexture2DHeight, p.maxTexture2D[1]},
+      {cudaDevAttrMaxTexture2DLinearPitch, p.maxTexture2DLinear[2]},
+      {cudaDevAttrMaxTexture3DDepthAlt, p.maxTexture3DAlt[2]},
+      {cudaDevAttrMaxSurfaceCubemapLayeredLayers, p.maxSurfaceCubemapLayered[1]},
+      {cudaDevAttrClusterLaunch, p.clusterLaunch},
+      {cudaDevAttrMaxPersistingL2CacheSize, p.persistingL2CacheMaxSize},
+      {cudaDevAttrMaxAccessPolicyWindowSize, p.accessPolicyMaxWindowSize},
   };
   for (const auto& [attribute, expected] : pairs) {
     int value = -1;
@@ -661,6 +675,12 @@ TEST_CASE_METHOD(Fresh, "properties and attributes agree") {
   }
   CHECK_THAT(std::string(p.name), contains("(simulated)"));
   CHECK(p.totalGlobalMem == halo::gpus::find("h200")->memory_bytes);
+  // As cudaGetDeviceProperties says on one.
+  CHECK(p.maxTexture2D[1] == 65536);
+  CHECK(p.maxSurface3D[2] == 16384);
+  CHECK(p.maxTextureCubemapLayered[1] == 2046);
+  CHECK(p.clusterLaunch == 1);
+  CHECK(p.persistingL2CacheMaxSize == 39321600);
 }
 
 TEST_CASE_METHOD(Fresh, "kernels tell their attributes") {
@@ -707,6 +727,31 @@ TEST_CASE_METHOD(Fresh, "occupancy of the H200") {
   CHECK(runtime_api::largest_block(&grid, &block, 0, 200) == cudaSuccess);
   CHECK(grid == 2112);
   CHECK(block == 128);
+  // 132 KiB of an SM are the next that are half of its 228.
+  std::size_t available = 0;
+  const auto left = [&](int of) {
+    return cudaOccupancyAvailableDynamicSMemPerBlock(&available, runtime_api::write_kernel(), of,
+                                                     256);
+  };
+  CHECK(left(2) == cudaSuccess);
+  CHECK(available == 49152);
+  REQUIRE(runtime_api::allow_dynamic_shared_of_write(100'000) == cudaSuccess);
+  CHECK(left(2) == cudaSuccess);
+  CHECK(available == 100'000);
+  REQUIRE(cudaFuncSetAttribute(runtime_api::write_kernel(),
+                               cudaFuncAttributePreferredSharedMemoryCarveout, 50) == cudaSuccess);
+  cudaFuncAttributes attributes{};
+  CHECK(cudaFuncGetAttributes(&attributes, runtime_api::write_kernel()) == cudaSuccess);
+  CHECK(attributes.preferredShmemCarveout == 50);
+  CHECK(left(2) == cudaSuccess);
+  CHECK(available == 67584);
+  for (const auto& [shared, expected] : {std::pair{10'000, 12}, {49'152, 2}}) {
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, runtime_api::write_kernel(), 32,
+                                                        static_cast<std::size_t>(shared)) ==
+          cudaSuccess);
+    CHECK(blocks == expected);
+  }
+  REQUIRE(cudaDeviceReset() == cudaSuccess);
 }
 
 TEST_CASE("a cluster lies within a group of SMs") {

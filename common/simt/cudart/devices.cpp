@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <set>
@@ -30,6 +29,7 @@ namespace simt::cudart {
 namespace {
 
 constexpr int kMostPitch = 2147483647;
+constexpr std::size_t kMostStack = 512 << 10;  // local memory of a thread
 std::string bus_id(int device) {
   char text[16];
   std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(device));
@@ -40,29 +40,76 @@ thread_local constinit int current = 0;
 std::set<std::pair<int, int>> open_peers;  // whose kernels may touch whose memory; under turn()
 
 // The extents of images that GPUs from compute capability 7.5 on take.
+constexpr struct {
+  cudaDeviceAttr attribute;
+  int value;
+} kImageExtents[] = {
+    {cudaDevAttrMaxTexture1DWidth, 131072},
+    {cudaDevAttrMaxTexture1DMipmappedWidth, 32768},
+    {cudaDevAttrMaxTexture1DLinearWidth, 268435456},
+    {cudaDevAttrMaxTexture2DWidth, 131072},
+    {cudaDevAttrMaxTexture2DHeight, 65536},
+    {cudaDevAttrMaxTexture2DMipmappedWidth, 32768},
+    {cudaDevAttrMaxTexture2DMipmappedHeight, 32768},
+    {cudaDevAttrMaxTexture2DLinearWidth, 131072},
+    {cudaDevAttrMaxTexture2DLinearHeight, 65000},
+    {cudaDevAttrMaxTexture2DLinearPitch, 2097120},
+    {cudaDevAttrMaxTexture2DGatherWidth, 32768},
+    {cudaDevAttrMaxTexture2DGatherHeight, 32768},
+    {cudaDevAttrMaxTexture3DWidth, 16384},
+    {cudaDevAttrMaxTexture3DHeight, 16384},
+    {cudaDevAttrMaxTexture3DDepth, 16384},
+    {cudaDevAttrMaxTexture3DWidthAlt, 8192},
+    {cudaDevAttrMaxTexture3DHeightAlt, 8192},
+    {cudaDevAttrMaxTexture3DDepthAlt, 32768},
+    {cudaDevAttrMaxTextureCubemapWidth, 32768},
+    {cudaDevAttrMaxTexture1DLayeredWidth, 32768},
+    {cudaDevAttrMaxTexture1DLayeredLayers, 2048},
+    {cudaDevAttrMaxTexture2DLayeredWidth, 32768},
+    {cudaDevAttrMaxTexture2DLayeredHeight, 32768},
+    {cudaDevAttrMaxTexture2DLayeredLayers, 2048},
+    {cudaDevAttrMaxTextureCubemapLayeredWidth, 32768},
+    {cudaDevAttrMaxTextureCubemapLayeredLayers, 2046},
+    {cudaDevAttrMaxSurface1DWidth, 32768},
+    {cudaDevAttrMaxSurface2DWidth, 131072},
+    {cudaDevAttrMaxSurface2DHeight, 65536},
+    {cudaDevAttrMaxSurface3DWidth, 16384},
+    {cudaDevAttrMaxSurface3DHeight, 16384},
+    {cudaDevAttrMaxSurface3DDepth, 16384},
+    {cudaDevAttrMaxSurface1DLayeredWidth, 32768},
+    {cudaDevAttrMaxSurface1DLayeredLayers, 2048},
+    {cudaDevAttrMaxSurface2DLayeredWidth, 32768},
+    {cudaDevAttrMaxSurface2DLayeredHeight, 32768},
+    {cudaDevAttrMaxSurface2DLayeredLayers, 2048},
+    {cudaDevAttrMaxSurfaceCubemapWidth, 32768},
+    {cudaDevAttrMaxSurfaceCubemapLayeredWidth, 32768},
+    {cudaDevAttrMaxSurfaceCubemapLayeredLayers, 2046},
+};
+
+// Width, height, depth or layers have numbers that follow each other.
 void fill_images(cudaDeviceProp& p) {
-  const auto set = [](int* to, std::initializer_list<int> extents) {
-    std::copy(extents.begin(), extents.end(), to);
+  const auto set = [](int* to, cudaDeviceAttr first, int count) {
+    for (int i = 0; i < count; ++i) to[i] = value_of(static_cast<cudaDeviceAttr>(first + i));
   };
-  p.maxTexture1D = 131072;
-  p.maxTexture1DMipmap = 32768;
-  set(p.maxTexture2D, {131072, 65536});
-  set(p.maxTexture2DMipmap, {32768, 32768});
-  set(p.maxTexture2DLinear, {131072, 65000, 2097120});
-  set(p.maxTexture2DGather, {32768, 32768});
-  set(p.maxTexture3D, {16384, 16384, 16384});
-  set(p.maxTexture3DAlt, {8192, 8192, 32768});
-  p.maxTextureCubemap = 32768;
-  set(p.maxTexture1DLayered, {32768, 2048});
-  set(p.maxTexture2DLayered, {32768, 32768, 2048});
-  set(p.maxTextureCubemapLayered, {32768, 2046});
-  p.maxSurface1D = 32768;
-  set(p.maxSurface2D, {131072, 65536});
-  set(p.maxSurface3D, {16384, 16384, 16384});
-  set(p.maxSurface1DLayered, {32768, 2048});
-  set(p.maxSurface2DLayered, {32768, 32768, 2048});
-  p.maxSurfaceCubemap = 32768;
-  set(p.maxSurfaceCubemapLayered, {32768, 2046});
+  set(&p.maxTexture1D, cudaDevAttrMaxTexture1DWidth, 1);
+  set(&p.maxTexture1DMipmap, cudaDevAttrMaxTexture1DMipmappedWidth, 1);
+  set(p.maxTexture2D, cudaDevAttrMaxTexture2DWidth, 2);
+  set(p.maxTexture2DMipmap, cudaDevAttrMaxTexture2DMipmappedWidth, 2);
+  set(p.maxTexture2DLinear, cudaDevAttrMaxTexture2DLinearWidth, 3);
+  set(p.maxTexture2DGather, cudaDevAttrMaxTexture2DGatherWidth, 2);
+  set(p.maxTexture3D, cudaDevAttrMaxTexture3DWidth, 3);
+  set(p.maxTexture3DAlt, cudaDevAttrMaxTexture3DWidthAlt, 3);
+  set(&p.maxTextureCubemap, cudaDevAttrMaxTextureCubemapWidth, 1);
+  set(p.maxTexture1DLayered, cudaDevAttrMaxTexture1DLayeredWidth, 2);
+  set(p.maxTexture2DLayered, cudaDevAttrMaxTexture2DLayeredWidth, 3);
+  set(p.maxTextureCubemapLayered, cudaDevAttrMaxTextureCubemapLayeredWidth, 2);
+  set(&p.maxSurface1D, cudaDevAttrMaxSurface1DWidth, 1);
+  set(p.maxSurface2D, cudaDevAttrMaxSurface2DWidth, 2);
+  set(p.maxSurface3D, cudaDevAttrMaxSurface3DWidth, 3);
+  set(p.maxSurface1DLayered, cudaDevAttrMaxSurface1DLayeredWidth, 2);
+  set(p.maxSurface2DLayered, cudaDevAttrMaxSurface2DLayeredWidth, 3);
+  set(&p.maxSurfaceCubemap, cudaDevAttrMaxSurfaceCubemapWidth, 1);
+  set(p.maxSurfaceCubemapLayered, cudaDevAttrMaxSurfaceCubemapLayeredWidth, 2);
 }
 
 // What the simulator does not have is 0.
@@ -91,6 +138,8 @@ void fill(cudaDeviceProp& p, int device) {
   p.unifiedAddressing = 1;
   p.memoryBusWidth = gpu.memory_bus_bits;
   p.l2CacheSize = gpu.l2_bytes;
+  p.persistingL2CacheMaxSize = value_of(cudaDevAttrMaxPersistingL2CacheSize);
+  p.accessPolicyMaxWindowSize = value_of(cudaDevAttrMaxAccessPolicyWindowSize);
   p.maxThreadsPerMultiProcessor = gpu.threads_per_sm;
   p.streamPrioritiesSupported = 1;
   p.globalL1CacheSupported = 1;
@@ -105,6 +154,10 @@ void fill(cudaDeviceProp& p, int device) {
   p.reservedSharedMemPerBlock = static_cast<std::size_t>(gpu.shared_reserved_per_block);
   p.canUseHostPointerForRegisteredMem = 1;
   p.hostRegisterSupported = 1;
+  p.hostRegisterReadOnlySupported = 1;
+  p.computePreemptionSupported = 1;
+  p.unifiedFunctionPointers = 1;
+  p.clusterLaunch = value_of(cudaDevAttrClusterLaunch);
   p.memoryPoolsSupported = 1;
   p.pciBusID = device;
   static_assert(std::size(kDroppedMembers) <= std::size(cudaDeviceProp{}.reserved));
@@ -198,10 +251,23 @@ int value_of(cudaDeviceAttr attribute) {
     case cudaDevAttrCanUseHostPointerForRegisteredMem:
     case cudaDevAttrHostRegisterSupported:
     case cudaDevAttrMemoryPoolsSupported:
+    case cudaDevAttrHostRegisterReadOnlySupported:
+    case cudaDevAttrComputePreemptionSupported:
       return 1;
+    // A part of L2 that can be kept for what is named: nobody sees it here.
+    case cudaDevAttrMaxPersistingL2CacheSize:
+      return gpu.major >= 9 ? gpu.l2_bytes / 8 * 5 : gpu.major == 8 ? gpu.l2_bytes / 4 * 3 : 0;
+    case cudaDevAttrMaxAccessPolicyWindowSize:
+      return gpu.major >= 8 ? 128 << 20 : 0;
+    case cudaDevAttrClusterLaunch:
+      return gpu.major >= 9 ? 1 : 0;
     default:
-      return 0;
+      break;
   }
+  for (const auto& [image, extent] : kImageExtents) {
+    if (image == attribute) return extent;
+  }
+  return 0;
 }
 
 namespace {
@@ -285,7 +351,7 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
 cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
   return query("cudaGetDeviceFlags", [&] {
     if (flags == nullptr) return cudaErrorInvalidValue;
-    *flags = flags_set;
+    *flags = flags_set | cudaDeviceMapHost;
     return cudaSuccess;
   });
 }
@@ -336,6 +402,7 @@ cudaError_t cudaDeviceReset() {
     for (Kernel* const kernel : all_kernels()) {
       kernel->dynamic_shared_limit = -1;
       kernel->allows_large_clusters = false;
+      kernel->shared_carveout = -1;
     }
     forget_pools(current);
     forget_streams();
@@ -361,7 +428,9 @@ cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   return outside_capture("cudaDeviceSetLimit", [&] {
+    if (limit < 0 || limit > cudaLimitPersistingL2CacheSize) return cudaErrorInvalidValue;
     if (limit_of(limit) == nullptr) return cudaErrorUnsupportedLimit;
+    if (limit == cudaLimitStackSize && value > kMostStack) return cudaErrorInvalidValue;
     limits_set[limit] = value;
     if (is_recording()) note_limit(limit, value);
     return cudaSuccess;
@@ -406,7 +475,9 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   return query("cudaDeviceGetPCIBusId", [&] {
-    if (text == nullptr || length < 1) return cudaErrorInvalidValue;
+    if (text == nullptr || length <= static_cast<int>(bus_id(device).size())) {
+      return cudaErrorInvalidValue;
+    }
     if (!is_device(device)) return cudaErrorInvalidDevice;
     std::snprintf(text, static_cast<std::size_t>(length), "%s", bus_id(device).c_str());
     return cudaSuccess;
@@ -458,7 +529,8 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, i
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags) {
   return call("cudaDeviceEnablePeerAccess", [&] {
     if (flags != 0) return cudaErrorInvalidValue;
-    if (!is_device(peer) || peer == current) return cudaErrorInvalidDevice;
+    if (!is_device(peer)) return cudaErrorInvalidDevice;
+    if (peer == current) return cudaErrorPeerAccessUnsupported;
     return open_peers.insert({current, peer}).second ? cudaSuccess
                                                      : cudaErrorPeerAccessAlreadyEnabled;
   });

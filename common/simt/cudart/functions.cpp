@@ -34,7 +34,9 @@ cudaError_t on_kernel(const char* name, const void* function, Body<cudaError_t(K
 cudaError_t set_attribute(Kernel& kernel, cudaFuncAttribute attribute, int value) {
   switch (attribute) {
     case cudaFuncAttributePreferredSharedMemoryCarveout:
-      return value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue;
+      if (value < -1 || value > 100) return cudaErrorInvalidValue;
+      kernel.shared_carveout = value;
+      return cudaSuccess;
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
       if (value != 0 && value != 1) return cudaErrorInvalidValue;
       kernel.allows_large_clusters = value == 1;
@@ -69,7 +71,7 @@ cudaFuncAttributes attributes_of(Kernel& kernel) {
   its.numRegs = kRegisters;
   its.ptxVersion = its.binaryVersion = 10 * gpu.major + gpu.minor;
   its.maxDynamicSharedSizeBytes = dynamic_shared_limit(kernel);
-  its.preferredShmemCarveout = cudaSharedmemCarveoutDefault;
+  its.preferredShmemCarveout = kernel.shared_carveout;
   return its;
 }
 
@@ -141,12 +143,10 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const 
                                                       int blocks, int threads) {
   return on_kernel("cudaOccupancyAvailableDynamicSMemPerBlock", function, [&](Kernel& kernel) {
     if (bytes == nullptr || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
-    const halo::gpus::Gpu& gpu = current_gpu();
-    const int granule = gpu.shared_granularity;
-    const int share = gpu.shared_per_sm / blocks / granule * granule -
-                      gpu.shared_reserved_per_block - static_cast<int>(kernel.code().static_shared);
-    *bytes = static_cast<std::size_t>(std::clamp(
-        share, 0, gpu.shared_per_block_optin - static_cast<int>(kernel.code().static_shared)));
+    const int granule = current_gpu().shared_granularity;
+    const int share = shared_of_sm(kernel) / blocks / granule * granule -
+                      static_cast<int>(kernel.code().static_shared);
+    *bytes = static_cast<std::size_t>(std::clamp(share, 0, dynamic_shared_limit(kernel)));
     return cudaSuccess;
   });
 }

@@ -716,7 +716,7 @@ cudaError_t take_attribute(const cudaLaunchAttribute& attribute, Launching& what
       return cudaSuccess;
     case cudaLaunchAttributeClusterDimension:
       what.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
-      return cudaSuccess;
+      return count(what.cluster) != 0 ? cudaSuccess : cudaErrorInvalidClusterSize;
     default:
       break;
   }
@@ -735,6 +735,17 @@ int dynamic_shared_limit(Kernel& kernel) {
                   current_gpu().shared_per_block - static_cast<int>(kernel.code().static_shared));
 }
 
+// GPUs divide the cache in these ways only.
+int shared_of_sm(const Kernel& kernel) {
+  const int most = current_gpu().shared_per_sm;
+  if (kernel.shared_carveout < 0) return most;
+  constexpr int kKilobytes[] = {0, 8, 16, 32, 64, 100, 132, 164, 196};
+  for (const int one : kKilobytes) {
+    if (one << 10 >= most / 100.0 * kernel.shared_carveout) return std::min(one << 10, most);
+  }
+  return most;
+}
+
 int resident_blocks(Kernel& kernel, int threads, std::size_t dynamic_shared) {
   const halo::gpus::Gpu& gpu = current_gpu();
   if (threads > kMaxThreadsPerBlock ||
@@ -748,7 +759,7 @@ int resident_blocks(Kernel& kernel, int threads, std::size_t dynamic_shared) {
   const int shared = static_cast<int>(kernel.code().static_shared + dynamic_shared) +
                      gpu.shared_reserved_per_block;
   if (shared <= 0) return fit;
-  return std::min(fit, gpu.shared_per_sm / ((shared + granule - 1) / granule * granule));
+  return std::min(fit, shared_of_sm(kernel) / ((shared + granule - 1) / granule * granule));
 }
 
 }  // namespace simt::cudart

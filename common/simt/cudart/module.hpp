@@ -64,6 +64,7 @@ struct Kernel {
   std::string name;               // for people
   int dynamic_shared_limit = -1;  // what the program set; -1: nothing
   bool allows_large_clusters = false;
+  int shared_carveout = -1;  // per cent of the most that an SM's shared memory can be; -1: not said
   std::uint64_t launches = 0;  // with checks
   bool runs_alone = false;     // its blocks have met, or something was wrong: one after the other
 

@@ -187,9 +187,18 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
     if (value == nullptr || attribute < 1 || attribute >= CU_DEVICE_ATTRIBUTE_MAX) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    *value = attribute == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
-                 ? 1
-                 : cudart::value_of(static_cast<cudaDeviceAttr>(attribute));
+    switch (attribute) {
+      case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+      case CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER:
+      case CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS:
+        *value = 1;
+        break;
+      case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
+        *value = cudart::value_of(cudaDevAttrClusterLaunch);  // since Hopper, both
+        break;
+      default:
+        *value = cudart::value_of(static_cast<cudaDeviceAttr>(attribute));
+    }
     return CUDA_SUCCESS;
   });
 }

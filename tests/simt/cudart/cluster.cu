@@ -41,6 +41,13 @@ int main() {
   cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
   int wrong = 0;
   for (int i = 0; i < 128; ++i) wrong += got[i] != (10 + i / 64) * 100 + 63 - i % 64;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = config.blockDim = 1;
+  cudaLaunchAttribute none = {};
+  none.id = cudaLaunchAttributeClusterDimension;
+  config.attrs = &none;
+  config.numAttrs = 1;
+  expect_error(cudaLaunchKernelEx(&config, exchange, out), cudaErrorInvalidClusterSize, __LINE__);
   expect(wrong == 0, "each block has the other's word, and its own numbers", __LINE__);
   return verdict();
 }

@@ -29,6 +29,7 @@ static void properties() {
   cudaGetDeviceProperties(&other, 1);
   expect(one.pciBusID != other.pciBusID, "each has a bus of its own", __LINE__);
   char bus[32];
+  expect_error(cudaDeviceGetPCIBusId(bus, 4, 1), cudaErrorInvalidValue, __LINE__);
   expect_error(cudaDeviceGetPCIBusId(bus, sizeof bus, 1), cudaSuccess, __LINE__);
   expect_error(cudaDeviceGetByPCIBusId(&current, bus), cudaSuccess, __LINE__);
   for (const char* const its : {"0:1:0.0", "0000:01:00", "01:0.0"}) {
@@ -81,7 +82,7 @@ static void copies_and_peers(int* (&data)[2]) {
   expect_error(cudaMemcpyPeer(data[0], 0, data[1], 1, 32 * sizeof(int)), cudaSuccess, __LINE__);
   expect(first_of(data[0]) == 20, "copied", __LINE__);
   cudaSetDevice(0);
-  expect_error(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice, __LINE__);
+  expect_error(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessUnsupported, __LINE__);
   expect_error(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessNotEnabled, __LINE__);
   expect_error(cudaDeviceEnablePeerAccess(1, 0), cudaSuccess, __LINE__);
   expect_error(cudaDeviceEnablePeerAccess(1, 0), cudaErrorPeerAccessAlreadyEnabled, __LINE__);

@@ -39,6 +39,12 @@ void contexts() {
   RESULT(cuMemAlloc(&data, 4), CUDA_ERROR_INVALID_CONTEXT);
   RIGHT(cuDeviceGetName(name, sizeof name, 0));
   EXPECT(std::strstr(name, "(simulated)") != nullptr);
+  for (const auto supported :
+       {CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH,
+        CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED}) {
+    RIGHT(cuDeviceGetAttribute(&value, supported, 0));
+    EXPECT(value == 1);
+  }
   RIGHT(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
   EXPECT(value == 9);
   RESULT(cuDeviceGetName(name, sizeof name, 1), CUDA_ERROR_INVALID_DEVICE);

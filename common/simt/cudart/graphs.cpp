@@ -316,6 +316,21 @@ cudaError_t add(const char* name, cudaGraphNode_t* node, cudaGraph_t graph,
   });
 }
 
+bool is_of_memory(const Node& node) {
+  return node.type == cudaGraphNodeTypeMemAlloc || node.type == cudaGraphNodeTypeMemFree;
+}
+// The memory that nodes allocate is of one graph and one executable of it: GPUs make no copy of such a graph, and take no
+// node or edge away.
+cudaError_t check_no_memory(const char* name, const Graph& graph) {
+  const auto is_its = [](const auto& node) { return is_of_memory(*node); };
+  if (std::none_of(graph.nodes.begin(), graph.nodes.end(), is_its)) return cudaSuccess;
+  explain("graph with memory",
+          "%s: the graph has nodes that allocate or free memory: it can't be copied, and nothing "
+          "of it be taken away",
+          name);
+  return cudaErrorNotSupported;
+}
+
 // ---- What nodes of each type are set up with ----
 
 cudaError_t set_up_kernel(Node& node, const cudaKernelNodeParams* parameters) {
@@ -360,6 +375,8 @@ cudaError_t set_up_host(Node& node, const cudaHostNodeParams* parameters) {
 
 cudaError_t set_up_child(Node& node, const Graph* child) {
   if (child == nullptr) return cudaErrorInvalidValue;
+  const cudaError_t error = check_no_memory("cudaGraphAddChildGraphNode", *child);
+  if (error != cudaSuccess) return error;
   node.child = duplicate(*child);
   return cudaSuccess;
 }
@@ -389,7 +406,13 @@ cudaError_t set_up_allocation(Node& node, cudaMemAllocNodeParams* parameters) {
 }
 
 cudaError_t set_up_free(Node& node, void* pointer) {
-  if (block_at(pointer) == nullptr) return cudaErrorInvalidValue;
+  const auto frees = [&](const auto& other) {
+    return other->type == cudaGraphNodeTypeMemFree && other->parameters.memory == pointer;
+  };
+  const auto& all = node.graph->nodes;
+  if (block_at(pointer) == nullptr || std::any_of(all.begin(), all.end(), frees)) {
+    return cudaErrorInvalidValue;
+  }
   node.parameters.memory = pointer;
   node.work = [pointer] {
     take_graph_memory(pointer, false);
@@ -588,14 +611,36 @@ cudaError_t on_copy(const char* name, cudaGraphExec_t ready, cudaGraphNode_t nod
   });
 }
 
+// What the graph's nodes allocate is not there any more: the program has freed it, or the launch does.
+cudaError_t take_back_memory(const Graph& graph, bool is_freed_by_launch) {
+  for (const auto& node : graph.nodes) {
+    if (node->type != cudaGraphNodeTypeMemAlloc) continue;
+    const Block* const block = block_at(node->parameters.memory);
+    if (block == nullptr || !block->is_taken) continue;
+    if (!is_freed_by_launch) {
+      explain("graph memory in use",
+              "cudaGraphLaunch: memory that a node allocated in the launch before was not freed: "
+              "free it, or instantiate with cudaGraphInstantiateFlagAutoFreeOnLaunch");
+      return cudaErrorInvalidValue;
+    }
+    take_graph_memory(node->parameters.memory, false);
+  }
+  return cudaSuccess;
+}
+
 cudaError_t instantiate(cudaGraphExec_t* ready, cudaGraph_t graph, unsigned long long flags) {
   if (ready == nullptr || graph == nullptr) return cudaErrorInvalidValue;
+  if (!graph->ready.expired()) {
+    const cudaError_t error = check_no_memory("a second cudaGraphInstantiate", *graph);
+    if (error != cudaSuccess) return error;
+  }
   if (!graph->nodes.empty() && in_order(*graph).empty()) return cudaErrorInvalidValue;
   for (const auto& node : graph->nodes) {
     if (node->type != cudaGraphNodeTypeMemset) continue;
     if (const cudaError_t error = only_checked(node->work); error != cudaSuccess) return error;
   }
   *ready = new CUgraphExec_st{duplicate(*graph), flags};
+  graph->ready = (*ready)->graph;
   all_ready().insert(*ready);
   return cudaSuccess;
 }
@@ -642,6 +687,8 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned int flags) {
 cudaError_t cudaGraphClone(cudaGraph_t* copy, cudaGraph_t original) {
   return call("cudaGraphClone", [&] {
     if (copy == nullptr || original == nullptr) return cudaErrorInvalidValue;
+    const cudaError_t error = check_no_memory("cudaGraphClone", *original);
+    if (error != cudaSuccess) return error;
     *copy = duplicate(*original).release();
     return cudaSuccess;
   });
@@ -787,6 +834,8 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
   return call("cudaGraphDestroyNode", [&] {
     if (node == nullptr) return cudaErrorInvalidValue;
     Graph& graph = *node->graph;
+    const cudaError_t error = check_no_memory("cudaGraphDestroyNode", graph);
+    if (error != cudaSuccess) return error;
     for (const auto& other : graph.nodes) std::erase(other->dependencies, node);
     std::erase_if(graph.nodes, [&](const auto& one) { return one.get() == node; });
     return cudaSuccess;
@@ -801,8 +850,12 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
   return call("cudaGraphAddDependencies", [&] {
     if (graph == nullptr) return cudaErrorInvalidValue;
     for (std::size_t i = 0; i < count; ++i) {
-      if (!is_of(*graph, from[i]) || !is_of(*graph, to[i])) return cudaErrorInvalidValue;
-      to[i]->dependencies.push_back(from[i]);
+      if (!is_of(*graph, from[i]) || !is_of(*graph, to[i]) || from[i] == to[i]) {
+        return cudaErrorInvalidValue;
+      }
+      std::vector<Node*>& its = to[i]->dependencies;
+      if (std::find(its.begin(), its.end(), from[i]) != its.end()) return cudaErrorInvalidValue;
+      its.push_back(from[i]);
     }
     return cudaSuccess;
   });
@@ -813,6 +866,8 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
                                         std::size_t count) {
   return call("cudaGraphRemoveDependencies", [&] {
     if (graph == nullptr) return cudaErrorInvalidValue;
+    const cudaError_t error = check_no_memory("cudaGraphRemoveDependencies", *graph);
+    if (error != cudaSuccess) return error;
     for (std::size_t i = 0; i < count; ++i) {
       if (!is_of(*graph, to[i]) || std::erase(to[i]->dependencies, from[i]) == 0) {
         return cudaErrorInvalidValue;
@@ -1154,7 +1209,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
     if (!is_ready(ready)) return cudaErrorInvalidValue;
     const int number = number_of(stream);
     const auto last = ready->last;
-    const auto launch = [number, last, owner = Owner(ready->graph)] {
+    const bool frees = (ready->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
+    const auto launch = [number, last, frees, owner = Owner(ready->graph)] {
+      if (const cudaError_t error = take_back_memory(*owner, frees); error != cudaSuccess) {
+        return error;
+      }
       const GraphOnStream on(number, false);
       timeline::wait(number, last->clock);
       set_conditions_for_launch(*owner);

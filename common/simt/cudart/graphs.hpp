@@ -54,6 +54,7 @@ struct CUgraph_st {
 
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were added
   std::map<cudaUserObject_t, unsigned> objects;        // that it keeps, and how often
+  std::weak_ptr<CUgraph_st> ready;  // its copy in the executable that was made of it last
 };
 
 namespace simt::cudart {

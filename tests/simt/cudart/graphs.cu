@@ -76,6 +76,10 @@ static void by_hand(int* numbers) {
   expect_error(cudaGraphAddMemsetNode(&set, graph, nullptr, 0, &words), cudaSuccess, __LINE__);
   cudaGraphEdgeData edge{};
   expect_error(cudaGraphAddDependencies(graph, &set, &kernel, &edge, 1), cudaSuccess, __LINE__);
+  for (const cudaGraphNode_t of : {set, kernel}) {
+    expect_error(cudaGraphAddDependencies(graph, &of, &kernel, &edge, 1), cudaErrorInvalidValue,
+                 __LINE__);
+  }
   expect_error(cudaGraphAddMemcpyNode1D(&copy, graph, &kernel, 1, got, numbers, sizeof got,
                                         cudaMemcpyDeviceToHost),
                cudaSuccess, __LINE__);
@@ -195,11 +199,12 @@ static unsigned long long memory(cudaGraphMemAttributeType attribute) {
   return bytes;
 }
 
-// Memory that nodes allocate and free is taken between them.
+// Memory that nodes allocate is of one graph and one executable at a time, and is freed before it is allocated again. (An
+// H200 takes 32 MiB and more at once, and calls them used until they are trimmed.)
 static void memory_of_graphs() {
-  cudaGraph_t graph;
+  cudaGraph_t graph, copy;
   cudaGraphNode_t allocate, give_back;
-  cudaGraphExec_t ready;
+  cudaGraphExec_t ready, another;
   cudaGraphCreate(&graph, 0);
   cudaMemAllocNodeParams parameters{};
   parameters.poolProps.allocType = cudaMemAllocationTypePinned;
@@ -209,21 +214,41 @@ static void memory_of_graphs() {
                __LINE__);
   expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess, __LINE__);
   expect(memory(cudaGraphMemAttrUsedMemCurrent) == 0, "nothing before the launch", __LINE__);
-  cudaGraphLaunch(ready, nullptr);
-  expect(memory(cudaGraphMemAttrUsedMemCurrent) == 1 << 16, "taken by the launch", __LINE__);
-  cudaFree(parameters.dptr);
-  expect(memory(cudaGraphMemAttrUsedMemCurrent) == 0, "freed by the host", __LINE__);
+  expect_error(cudaGraphLaunch(ready, nullptr), cudaSuccess, __LINE__);
+  expect(memory(cudaGraphMemAttrUsedMemCurrent) >= 1 << 16, "taken by the launch", __LINE__);
+  expect_error(cudaGraphLaunch(ready, nullptr), cudaErrorInvalidValue, __LINE__);
+  expect_error(cudaFree(parameters.dptr), cudaSuccess, __LINE__);
+  expect_error(cudaGraphLaunch(ready, nullptr), cudaSuccess, __LINE__);
+  expect_error(cudaFreeAsync(parameters.dptr, nullptr), cudaSuccess, __LINE__);
+  expect_error(cudaGraphInstantiate(&another, graph, 0), cudaErrorNotSupported, __LINE__);
+  expect_error(cudaGraphExecDestroy(ready), cudaSuccess, __LINE__);
+  expect_error(cudaGraphInstantiate(&ready, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch),
+               cudaSuccess, __LINE__);
+  for (int i = 0; i < 2; ++i) {
+    expect_error(cudaGraphLaunch(ready, nullptr), cudaSuccess, __LINE__);
+  }
+  expect_error(cudaGraphClone(&copy, graph), cudaErrorNotSupported, __LINE__);
+  expect_error(cudaGraphDestroyNode(allocate), cudaErrorNotSupported, __LINE__);
+  cudaGraphExecDestroy(ready);
+  cudaGraphDestroy(graph);
+
+  cudaGraphCreate(&graph, 0);
+  cudaGraphAddMemAllocNode(&allocate, graph, nullptr, 0, &parameters);
   expect_error(cudaGraphAddMemFreeNode(&give_back, graph, &allocate, 1, parameters.dptr),
                cudaSuccess, __LINE__);
+  expect_error(cudaGraphAddMemFreeNode(&give_back, graph, &allocate, 1, parameters.dptr),
+               cudaErrorInvalidValue, __LINE__);
+  expect_error(cudaGraphRemoveDependencies(graph, &allocate, &give_back, nullptr, 1),
+               cudaErrorNotSupported, __LINE__);
   expect_error(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess, __LINE__);
-  cudaGraphLaunch(ready, nullptr);
-  expect(memory(cudaGraphMemAttrUsedMemCurrent) == 0, "freed by a node", __LINE__);
-  expect(memory(cudaGraphMemAttrUsedMemHigh) == 1 << 16, "the most that was taken", __LINE__);
+  for (int i = 0; i < 2; ++i) {
+    expect_error(cudaGraphLaunch(ready, nullptr), cudaSuccess, __LINE__);
+  }
+  expect(memory(cudaGraphMemAttrUsedMemHigh) >= 1 << 16, "the most that was taken", __LINE__);
+  expect(memory(cudaGraphMemAttrReservedMemCurrent) >= 1 << 16, "the graph keeps it", __LINE__);
   unsigned long long none = 0;
   expect_error(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &none), cudaSuccess,
                __LINE__);
-  expect(memory(cudaGraphMemAttrUsedMemHigh) == 0, "which may be forgotten", __LINE__);
-  expect(memory(cudaGraphMemAttrReservedMemCurrent) == 1 << 16, "the graph keeps it", __LINE__);
   expect_error(cudaDeviceGraphMemTrim(0), cudaSuccess, __LINE__);
 }
 

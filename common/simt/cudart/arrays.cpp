@@ -7,6 +7,7 @@
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/streams.hpp"
 
 namespace simt::cudart {
@@ -35,11 +36,26 @@ cudaError_t make(const char* name, cudaArray& made, const cudaChannelFormatDesc&
     explain("array format",
             "%s: a texel of %d, %d, %d and %d bits and kind %d is not in the simulator", name,
             channels.x, channels.y, channels.z, channels.w, static_cast<int>(channels.f));
-    return cudaErrorInvalidValue;
+    return cudaErrorInvalidChannelDescriptor;
   }
   if (extent.width == 0 || ((flags & cudaArrayCubemap) != 0 &&
                             (extent.width != extent.height || extent.depth % 6 != 0))) {
     return cudaErrorInvalidValue;
+  }
+  // The limits of an image's extents have numbers that follow each other.
+  const bool is_layered = (flags & (cudaArrayLayered | cudaArrayCubemap)) != 0;
+  int limit = is_layered           ? (extent.height != 0 ? cudaDevAttrMaxTexture2DLayeredWidth
+                                                         : cudaDevAttrMaxTexture1DLayeredWidth)
+              : extent.depth != 0  ? cudaDevAttrMaxTexture3DWidth
+              : extent.height != 0 ? cudaDevAttrMaxTexture2DWidth
+                                   : cudaDevAttrMaxTexture1DWidth;
+  for (const std::size_t one : {extent.width, extent.height, extent.depth}) {
+    if (one == 0) continue;
+    const int most = value_of(static_cast<cudaDeviceAttr>(limit++));
+    if (one > static_cast<std::size_t>(most)) {
+      explain("array extent", "%s: an extent of %zu, the most is %d", name, one, most);
+      return cudaErrorInvalidValue;
+    }
   }
   made.channels = channels;
   made.extent = extent;

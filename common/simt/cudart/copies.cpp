@@ -427,6 +427,10 @@ bool check_texels(const char* name, const cudaArray& array, std::size_t x, std::
 
 // Positions and widths are in texels where an array takes part, else in bytes.
 cudaError_t copy_planes(const Issue& issue, const cudaMemcpy3DParms& p) {
+  if ((p.srcArray == nullptr && p.srcPtr.ptr == nullptr) ||
+      (p.dstArray == nullptr && p.dstPtr.ptr == nullptr)) {
+    return cudaErrorInvalidValue;
+  }
   const auto side = [](cudaArray_const_t array, const cudaPitchedPtr& memory,
                        const cudaPos& at) -> Side {
     if (array != nullptr) return side_of(*array, at.x * array->texel_bytes(), at.y, at.z);

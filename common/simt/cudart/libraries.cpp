@@ -37,7 +37,7 @@ cudaError_t variable(const char* call, void** address, std::size_t* bytes, cudaL
   return on_library(call, library, [&](Module& module) {
     if (name == nullptr) return cudaErrorInvalidValue;
     const ptx::Variable* const its = module.ptx().variable(name);
-    if (its == nullptr || its->is_managed != is_managed || module.address_of(name) == 0) {
+    if (its == nullptr || (is_managed && !its->is_managed) || module.address_of(name) == 0) {
       return cudaErrorSymbolNotFound;
     }
     if (address != nullptr) *address = reinterpret_cast<void*>(module.address_of(name));

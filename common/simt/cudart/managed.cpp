@@ -132,10 +132,9 @@ cudaError_t each_of_batch(const Issue& issue, void** pointers, const std::size_t
                           std::size_t count, const cudaMemLocation* locations,
                           const std::size_t* first, std::size_t number, unsigned long long flags,
                           Body<cudaError_t(std::size_t, const cudaMemLocation&)> body) {
-  const bool is_valid =
-      locations != nullptr && first != nullptr && number != 0 && number <= count && first[0] == 0 &&
-      std::adjacent_find(first, first + number, std::greater_equal<>()) == first + number &&
-      first[number - 1] < count;
+  const bool is_valid = locations != nullptr && first != nullptr && number != 0 &&
+                        number <= count && first[0] == 0 && std::is_sorted(first, first + number) &&
+                        first[number - 1] < count;
   return each_of_batch(issue, pointers, sizes, is_valid ? count : 0, flags, [&](std::size_t i) {
     return body(i, locations[std::upper_bound(first, first + number, i) - first - 1]);
   });

@@ -316,6 +316,7 @@ cudaError_t cudaHostUnregister(void* pointer) {
   return outside_capture("cudaHostUnregister", [&] {
     const auto address = reinterpret_cast<std::uint64_t>(pointer);
     const Block* const block = block_at(address);
+    if (address == 0 || (block != nullptr && block->is_of_device())) return cudaErrorInvalidValue;
     if (block == nullptr || block->begin != address || block->kind != MemoryKind::registered) {
       return cudaErrorHostMemoryNotRegistered;
     }

@@ -566,7 +566,10 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     if (graph == nullptr) graph = &unused;
     *graph = nullptr;
     if (capture == nullptr) return cudaErrorIllegalState;
-    if (capture->origin != stream) return cudaErrorStreamCaptureUnmatched;
+    if (capture->origin != stream) {
+      capture->is_valid = false;
+      return cudaErrorStreamCaptureUnmatched;
+    }
     capture->is_active = false;
     const std::shared_ptr<Capture> kept = std::move(object_of(stream).capture);
     if (kept->mode != cudaStreamCaptureModeRelaxed && kept->thread != std::this_thread::get_id()) {
@@ -656,8 +659,10 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, std::size_t,
                                      unsigned int) {
-  return on_stream("cudaStreamAttachMemAsync", stream,
-                   [&] { return pointer != nullptr ? cudaSuccess : cudaErrorInvalidValue; });
+  return on_stream("cudaStreamAttachMemAsync", stream, [&] {
+    const Block* const block = block_at(pointer);
+    return block != nullptr && block->is_open_to_host() ? cudaSuccess : cudaErrorInvalidValue;
+  });
 }
 
 // ---- Events ----
@@ -689,6 +694,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
   return on_stream("cudaEventRecord", stream, [&] {
     if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
     if (event->device != device_of(stream)) {
       explain("event of another device",
               "cudaEventRecord: the event was created on device %d, the stream is of device %d",

@@ -236,9 +236,14 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* texture, cudaTextur
   return tell("cudaGetTextureObjectTextureDesc", objects().textures, object, texture);
 }
 
-// No texture has one.
-cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc*, cudaTextureObject_t) {
-  return call("cudaGetTextureObjectResourceViewDesc", [] { return cudaErrorInvalidValue; });
+// No texture has one: all of it is zero, as a GPU says.
+cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view,
+                                                 cudaTextureObject_t object) {
+  return call("cudaGetTextureObjectResourceViewDesc", [&] {
+    if (view == nullptr || !objects().textures.contains(object)) return cudaErrorInvalidValue;
+    *view = {};
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource) {

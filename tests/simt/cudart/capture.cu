@@ -158,6 +158,10 @@ int main() {
   during_capture(
       blocking, kGlobal, [&] { return fork(), work(), join(), work(); }, unjoined, __LINE__);
 
+  during_capture(
+      blocking, kGlobal, [&] { return fork(), cudaStreamEndCapture(other, &graph); },
+      forbidden(cudaErrorStreamCaptureUnmatched), __LINE__);
+
   // A launch that fails, and an end in another thread.
   during_capture(
       blocking, kGlobal, [&] { return nothing<<<1, 1, 1 << 20, blocking>>>(), cudaGetLastError(); },

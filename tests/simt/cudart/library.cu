@@ -27,7 +27,9 @@ void use(cudaLibrary_t library) {
   void* factor = nullptr;
   std::size_t bytes = 0;
   EXPECT(cudaLibraryGetGlobal(&factor, &bytes, library, "factor") == cudaSuccess && bytes == 4);
-  EXPECT(cudaLibraryGetGlobal(&factor, &bytes, library, "managed") == cudaErrorSymbolNotFound);
+  void* global = nullptr;
+  EXPECT(cudaLibraryGetGlobal(&global, &bytes, library, "managed") == cudaSuccess);
+  EXPECT(cudaLibraryGetManaged(&global, &bytes, library, "factor") == cudaErrorSymbolNotFound);
   const float three = 3;
   EXPECT(cudaMemcpy(factor, &three, sizeof three, cudaMemcpyHostToDevice) == cudaSuccess);
   float* managed = nullptr;

@@ -107,6 +107,7 @@ static void rows_and_planes() {
   cudaPitchedPtr box;
   expect_error(cudaMalloc3D(&box, make_cudaExtent(kWidth, kHeight, kDepth)), cudaSuccess, __LINE__);
   cudaMemcpy3DParms copy{};
+  expect_error(cudaMemcpy3D(&copy), cudaErrorInvalidValue, __LINE__);
   copy.srcPtr = make_cudaPitchedPtr(from, kWidth, kWidth, kHeight);
   copy.dstPtr = box;
   copy.extent = make_cudaExtent(kWidth, kHeight, kDepth);
@@ -175,6 +176,12 @@ static void memory_of_both() {
   cudaPointerGetAttributes(&what, &value);
   expect(what.type == cudaMemoryTypeUnregistered, "what a pointer to the stack is", __LINE__);
   expect_error(cudaHostUnregister(own.data()), cudaSuccess, __LINE__);
+  for (int* const other : {managed, static_cast<int*>(nullptr)}) {
+    expect_error(cudaHostUnregister(other), cudaErrorInvalidValue, __LINE__);
+  }
+  expect_error(cudaStreamAttachMemAsync(nullptr, managed), cudaSuccess, __LINE__);
+  expect_error(cudaStreamAttachMemAsync(nullptr, own.data()), cudaErrorInvalidValue, __LINE__);
+  expect_error(cudaHostUnregister(own.data()), cudaErrorHostMemoryNotRegistered, __LINE__);
   cudaFree(managed);
   cudaFreeHost(pinned);
 }
@@ -306,6 +313,9 @@ static void advice() {
   expect(told(cudaMemRangeAttributeLastPrefetchLocationId, 3 * kPage) == 0, "together", __LINE__);
 
   first[1] = 0;
+  expect_error(cudaMemPrefetchBatchAsync(parts, sizes, 3, places, first, 2, 0, stream), cudaSuccess,
+               __LINE__);
+  first[1] = 3;
   expect_error(cudaMemPrefetchBatchAsync(parts, sizes, 3, places, first, 2, 0, stream),
                cudaErrorInvalidValue, __LINE__);
   expect_error(cudaMemDiscardBatchAsync(parts, sizes, 1, 0, cudaStreamLegacy),

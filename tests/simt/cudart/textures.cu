@@ -139,7 +139,7 @@ static void linear_memory() {
   const cudaTextureObject_t from = texture(its, {});
   fetch<<<1, 12>>>(from, results);
   cudaResourceViewDesc view;
-  expect_error(cudaGetTextureObjectResourceViewDesc(&view, from), cudaErrorInvalidValue, __LINE__);
+  expect_error(cudaGetTextureObjectResourceViewDesc(&view, from), cudaSuccess, __LINE__);
   expect_error(cudaDeviceSynchronize(), cudaSuccess, __LINE__);
   expect(results[0] == 0 && results[1] == 1 && results[8] == 8 && results[9] == 0,
          "outside of linear memory there are zeros", __LINE__);
@@ -177,6 +177,9 @@ static void other_images() {
   cudaArray_t faces = numbered({2, 2, 6}, cudaArrayCubemap);
   cudaArray_t bytes = nullptr;
   const auto format = cudaCreateChannelDesc<uchar4>();
+  const auto uneven = cudaCreateChannelDesc(32, 32, 32, 0, cudaChannelFormatKindFloat);
+  expect_error(cudaMallocArray(&bytes, &uneven, 2, 2), cudaErrorInvalidChannelDescriptor, __LINE__);
+  expect_error(cudaMallocArray(&bytes, &format, 1 << 20, 2), cudaErrorInvalidValue, __LINE__);
   cudaMallocArray(&bytes, &format, 2, 2);
   const unsigned char texels[2][8] = {{0, 0, 0, 0, 1, 1, 1, 1}, {2, 2, 2, 2, 33, 1, 1, 44}};
   cudaMemcpy2DToArray(bytes, 0, 0, texels, 8, 8, 2, cudaMemcpyHostToDevice);

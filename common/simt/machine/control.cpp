@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <bit>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "common/simt/machine/decode.hpp"
 #include "common/simt/machine/grid.hpp"
@@ -195,8 +198,76 @@ void build_launch_order(Decoder& decoder, const ptx::Instruction& one) {
 const Step* nothing(const Step* step, Warp&) { return step + 1; }
 void build_nothing(Decoder& decoder, const ptx::Instruction&) { decoder.emit(&nothing); }
 
-// createpolicy: how a cache should treat accesses that name it. Any number will do.
+// createpolicy: how a cache should treat accesses that name it. A GPU's number, of which <cuda/annotated_ptr> says what it
+// is made of; Step::count is what is to become of the chosen accesses, and of the others.
+std::uint64_t policy(const Step& step, std::uint64_t kind, std::uint64_t choice) {
+  return choice | std::uint64_t{step.count} << 56 | kind << 59;
+}
+// So many sixteenths of all, beside the first.
+const Step* fractional_policy(const Step* step, Warp& warp) {
+  constexpr float kLeast = std::numeric_limits<float>::epsilon();
+  const auto* const fraction = warp.values<const float>(step->from[0]);
+  auto* const to = warp.values<std::uint64_t>(step->to);
+  each_lane(warp.active, [&](std::size_t lane) {
+    const float its = fraction[lane] > kLeast ? std::min(fraction[lane], 1.0f) : kLeast;
+    to[lane] = policy(*step, 2, static_cast<std::uint64_t>((its - kLeast) * 16) << 52);
+  });
+  return step + 1;
+}
+// Those to at most 127 blocks, which are a power of two of bytes each.
+const Step* range_policy(const Step* step, Warp& warp) {
+  constexpr int kLeastBits = 12, kMost = 127;
+  const auto* const base = warp.values<const std::uint64_t>(step->from[0]);
+  const auto* const chosen = warp.values<const std::uint32_t>(step->from[1]);
+  const auto* const all = warp.values<const std::uint32_t>(step->from[2]);
+  auto* const to = warp.values<std::uint64_t>(step->to);
+  each_lane(warp.active, [&](std::size_t lane) {
+    const int all_bits = all[lane] == 0 ? 0 : std::bit_width(all[lane] - 1);
+    const int bits = std::max(all_bits - 7, kLeastBits);
+    const std::uint64_t from = base[lane] + static_cast<std::uint64_t>(step->offset);
+    const std::uint64_t begin = from >> bits;
+    const std::uint64_t end = (from + chosen[lane] + (std::uint64_t{1} << bits) - 1) >> bits;
+    const auto count = std::clamp<std::uint64_t>(end - begin, 1, kMost);
+    const auto size = static_cast<std::uint64_t>(bits - kLeastBits);
+    to[lane] = policy(*step, 3, count << 37 | (begin & kMost) << 44 | size << 52);
+  });
+  return step + 1;
+}
 void build_policy(Decoder& decoder, const ptx::Instruction& one) {
+  const bool is_range = one.has("range");
+  std::int64_t offset = 0;
+  std::uint32_t from[3] = {};
+  if (is_range) {
+    const Decoder::Address at = decoder.address(one.operands.at(1));
+    offset = at.offset;
+    from[0] = at.base;
+    from[1] = decoder.source(one.operands.at(2), ptx::Type::u32);
+    from[2] = decoder.source(one.operands.at(3), ptx::Type::u32);
+  } else if (one.operands.size() > 1) {
+    from[0] = decoder.source(one.operands[1], ptx::Type::f32);
+  } else {
+    from[0] = decoder.constant(std::bit_cast<std::uint32_t>(1.0f), 4);
+  }
+  // The first that is named is that of the chosen ones; the others may be evicted first.
+  std::vector<std::string_view> priorities;
+  for (const std::string_view modifier : one.modifiers) {
+    if (modifier.starts_with("L2::")) priorities.push_back(modifier);
+  }
+  const std::string_view its = priorities.at(0);
+  const int chosen = its == "L2::evict_first"    ? 1
+                     : its == "L2::evict_last"   ? 2
+                     : its == "L2::evict_normal" ? 3
+                                                 : 0;
+  const bool are_first = priorities.size() > 1 && priorities[1] == "L2::evict_first";
+  const std::uint32_t to = decoder.destination(one.operands.at(0), ptx::Type::b64);
+  Step& step = decoder.emit(is_range ? &range_policy : &fractional_policy);
+  step.to = to;
+  std::copy(std::begin(from), std::end(from), step.from);
+  step.offset = offset;
+  step.count = static_cast<std::uint8_t>(chosen * 2 + (are_first ? 1 : 0));
+}
+// Of what the host chose: any number will do.
+void build_policy_of_property(Decoder& decoder, const ptx::Instruction& one) {
   const std::uint32_t to = decoder.destination(one.operands.at(0), ptx::Type::b64);
   decoder.emit(&nothing).to = to;
 }
@@ -248,7 +319,7 @@ void add_control_forms(std::vector<Form>& forms) {
             "createpolicy.range[.global](.L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::"
             "evict_unchanged)[.L2::evict_first|.L2::evict_unchanged].b64",
             &build_policy);
-  add_built(forms, "createpolicy.cvt.L2.b64", &build_policy);
+  add_built(forms, "createpolicy.cvt.L2.b64", &build_policy_of_property);
   add_built(
       forms, "nanosleep.u32",
       [](Decoder& decoder, const ptx::Instruction&) { decoder.emit(&sleep); }, Guarding::apart);

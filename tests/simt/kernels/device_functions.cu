@@ -127,6 +127,22 @@ __global__ void exact(Exact* out, float zero) {
   gives(__float_as_int(norm3df(2.0f, 3.0f, 6.0f)), 1088421888);
   gives(__float_as_int(rsqrtf(4.0f)), 1056964608);
   gives(abs(-5) + static_cast<int>(abs(-2.5f) * 2), 10);
+  // As <cuda/annotated_ptr> has them on the host, which its own tests hold to a GPU's.
+  unsigned long long policy = 0;
+  asm("createpolicy.fractional.L2::evict_unchanged.b64 %0;" : "=l"(policy));
+  gives(policy, 0x10f0000000000000);
+  asm("createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %0, %1;"
+      : "=l"(policy)
+      : "f"(0.5f + zero));
+  gives(policy, 0x1570000000000000);
+  asm("createpolicy.range.global.L2::evict_normal.b64 %0, [%1], %2, %3;"
+      : "=l"(policy)
+      : "l"(4ull), "r"(1u), "r"(1u));
+  gives(policy, 0x1e00002000000000);
+  asm("createpolicy.range.L2::evict_first.L2::evict_first.b64 %0, [%1 + 16], %2, %3;"
+      : "=l"(policy)
+      : "l"(0x45678ull), "r"(1u << 16), "r"(1u << 20));
+  gives(policy, 0x1b12212000000000);
 }
 
 std::vector<Exact> exact_results() {

@@ -276,16 +276,32 @@ std::uint64_t Warp::state_of_registers() const {
   return sum_of_words(registers, block->grid->code->registers.size());
 }
 
+// Of the registers that the last steps before a jump back have written. Of a loop that counts they are others each time,
+// and the whole state, which may be long, need not be looked at.
+std::uint64_t Warp::state_before(const Step* jump_back) const {
+  constexpr std::ptrdiff_t kSteps = 8;
+  constexpr std::size_t kBytes = kLanes * sizeof(std::uint32_t);
+  const std::size_t all = block->grid->code->registers.size();
+  std::uint64_t sum = 0;
+  for (const Step* one = jump_back - std::min(kSteps, jump_back - jump_back->target);
+       one < jump_back; ++one) {
+    if (one->to < all)
+      sum = sum * 31 + sum_of_words(registers + one->to, std::min(kBytes, all - one->to));
+  }
+  return sum;
+}
+
 // True if the lanes that jump back were here in the same state a moment ago: only others can change what comes.
 bool Warp::goes_round(const Step* from) {
   ++jumps_back_;
   if (jumps_back_ % kNotedEvery == 0) {
     watched_jump_ = from;
     noted_ = state_of_registers();
+    noted_before_ = state_before(from);
     return jumps_back_ >= kPatience || (jumps_back_ % kPatienceOfPolls == 0 && polls(from));
   }
   return from == watched_jump_ && jumps_back_ % kNotedEvery <= kLookedFor &&
-         state_of_registers() == noted_;
+         state_before(from) == noted_before_ && state_of_registers() == noted_;
 }
 
 const Step* Warp::jump(const Step* from, const Step* target) {

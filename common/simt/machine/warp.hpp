@@ -158,6 +158,7 @@ struct Warp {
   void begin_to_follow();
   /// Equal where all registers are.
   std::uint64_t state_of_registers() const;
+  std::uint64_t state_before(const Step* jump_back) const;
   /// Runs until all lanes have ended or wait, or others of the block are to have a turn.
   void run();
 
@@ -172,7 +173,7 @@ struct Warp {
   const Step* kept_limit_ = kNowhere;   // while begin_to_follow() has taken its place
   std::uint32_t jumps_back_ = 0;        // of the lanes that run, since they were chosen
   const Step* watched_jump_ = nullptr;  // where the state was noted
-  std::uint64_t noted_ = 0;
+  std::uint64_t noted_ = 0, noted_before_ = 0;
   std::uint64_t last_spin_ = 0;  // the state in which it last left the others a turn
   std::uint32_t place_ = 0;      // of chance, for where it leaves them the next one
   std::uint32_t turns_ = 0;

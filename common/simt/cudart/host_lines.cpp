@@ -160,7 +160,20 @@ std::string read_line(const HostLine& where) {
   return file.good() || file.eof() ? text : "";
 }
 
-// Every conflict of thousands asks for the array's name.
+// Every conflict of thousands asks for the array's name: where it was allocated, and what is written there.
+const HostLine& line_of_caller(std::uintptr_t caller) {
+  static std::mutex mutex;
+  static auto& lines = *new std::map<std::uintptr_t, HostLine>;
+  const std::lock_guard lock(mutex);
+  const auto [its, is_new] = lines.try_emplace(caller);
+  if (is_new) {
+    const ReadsDebugInformation reads;
+    // One less lies in the call.
+    backtrace_pcinfo(debug_information(), caller - 1, &take_line, &ignore_error, &its->second);
+    its->second.caller = caller;
+  }
+  return its->second;
+}
 const std::string& text_of_line(const HostLine& where) {
   static std::mutex mutex;
   static auto& texts = *new std::map<std::pair<std::string, int>, std::string>;
@@ -215,11 +228,8 @@ void set_place(std::uint64_t number) { told().now = number; }
 HostLine line_of_call(const std::vector<std::uintptr_t>& callers) {
   if (const ToldPlace* const its = told_place(callers)) return its->line;
   HostLine line;
-  const ReadsDebugInformation reads;
   for (const std::uintptr_t caller : callers) {
-    // One less lies in the call.
-    backtrace_pcinfo(debug_information(), caller - 1, &take_line, &ignore_error, &line);
-    line.caller = caller;
+    line = line_of_caller(caller);
     if (!line.file.empty()) break;
   }
   return line;

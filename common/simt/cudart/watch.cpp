@@ -204,9 +204,15 @@ Watch::Watch(Kernel& kernel, const machine::Grid& grid, unsigned checks,
       (checks & kCheckBounds) != 0, (checks & kCheckBarriers) != 0, worker.has_value()};
   if ((checks & ~kCheckCounters) == 0) return;
   check_.emplace(checker_, kernel.facts(), grid, kernel.module->addresses(), looks,
-                 [](std::uint64_t address) {
+                 [serial = 0, name = std::string()](std::uint64_t address) mutable {
                    const Block* const block = block_at(address);
-                   return block == nullptr ? std::string("memory") : block->name();
+                   if (block == nullptr) return std::string("memory");
+                   // Of a million conflicts most are in one array. (Only those of the program have numbers.)
+                   if (serial == 0 || block->serial != serial) {
+                     serial = block->serial;
+                     name = block->name();
+                   }
+                   return name;
                  });
 }
 

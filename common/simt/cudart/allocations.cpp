@@ -257,6 +257,8 @@ const Block* block_at(std::uint64_t address) {
   return address - found->first < found->second.bytes ? &found->second : nullptr;
 }
 
+void give_flags(std::uint64_t begin, unsigned flags) { all().live.at(begin).flags = flags; }
+
 void give_name(std::uint64_t address, const std::string& name) {
   const Block* const block = block_at(address);
   if (block != nullptr) all().live.at(block->begin).given_name = name;

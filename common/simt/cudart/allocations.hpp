@@ -32,6 +32,7 @@ struct Block {
   int device = 0;  // that has it, or used it first
   bool is_sparse = false;
   bool is_taken = false;  // of a graph: between its nodes that allocate it and free it
+  unsigned flags = 0;     // of page-locked memory, as cudaHostGetFlags has them
   int serial = 0;         // 1 for the first that the program asked for; 0 of variables
   std::string given_name = {};
   std::vector<std::uintptr_t> callers = {};  // return addresses of the call, the innermost first
@@ -69,6 +70,8 @@ bool release(std::uint64_t address);
 
 /// From now on it is called so. Nothing happens if no live block holds the address.
 void give_name(std::uint64_t address, const std::string& name);
+/// Of page-locked memory that begins there.
+void give_flags(std::uint64_t begin, unsigned flags);
 /// The live block that holds the address; null if none does.
 const Block* block_at(std::uint64_t address);
 inline const Block* block_at(const void* pointer) {

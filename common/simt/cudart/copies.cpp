@@ -733,6 +733,16 @@ cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, std::size
   });
 }
 
+cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, std::size_t x, std::size_t row,
+                                   cudaArray_const_t from, std::size_t from_x, std::size_t from_row,
+                                   std::size_t bytes, cudaMemcpyKind kind) {
+  return on_stream("cudaMemcpyArrayToArray", nullptr, [&] {
+    if (from == nullptr) return cudaErrorInvalidResourceHandle;
+    return copy_to_array("cudaMemcpyArrayToArray", to, x, row,
+                         side_of(*from, from_x, from_row).pointer, bytes, kind);
+  });
+}
+
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            std::size_t bytes) {
   return on_stream("cudaMemcpyPeer", nullptr, [&] {

@@ -490,6 +490,13 @@ cudaError_t set_up_any(Node& node, cudaGraphNodeParams* parameters) {
       return cudaSuccess;
     case cudaGraphNodeTypeWaitEvent:
       return set_up_wait(node, parameters->eventWait.event);
+    case cudaGraphNodeTypeMemAlloc: {
+      cudaMemAllocNodeParams its{};
+      its.bytesize = parameters->alloc.bytesize;
+      const cudaError_t error = set_up_allocation(node, &its);
+      parameters->alloc.dptr = its.dptr;
+      return error;
+    }
     case cudaGraphNodeTypeMemFree:
       return set_up_free(node, parameters->free.dptr);
     case cudaGraphNodeTypeEventRecord:

@@ -277,7 +277,11 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned int flags)
     constexpr unsigned int kFlags =
         cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
     if ((flags & ~kFlags) != 0) return cudaErrorInvalidValue;
-    return allocate_for(pointer, bytes, MemoryKind::pinned);
+    const cudaError_t error = allocate_for(pointer, bytes, MemoryKind::pinned);
+    if (error == cudaSuccess && *pointer != nullptr) {
+      give_flags(reinterpret_cast<std::uint64_t>(*pointer), flags);
+    }
+    return error;
   });
 }
 
@@ -340,7 +344,7 @@ cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
   return call("cudaHostGetFlags", [&] {
     const Block* const block = block_at(host);
     if (flags == nullptr || block == nullptr || block->is_of_device()) return cudaErrorInvalidValue;
-    *flags = cudaHostAllocMapped;
+    *flags = block->flags | cudaHostAllocMapped;  // all are, whatever was asked for
     return cudaSuccess;
   });
 }

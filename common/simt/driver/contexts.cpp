@@ -377,6 +377,15 @@ CUresult cuCtxGetFlags(unsigned int* flags) {
   });
 }
 
+CUresult cuCtxSetFlags(unsigned int flags) {
+  return in_context("cuCtxSetFlags", [&] {
+    if ((flags & ~static_cast<unsigned int>(CU_CTX_FLAGS_MASK)) != 0)
+      return CUDA_ERROR_INVALID_VALUE;
+    current_context()->flags = flags;
+    return CUDA_SUCCESS;
+  });
+}
+
 CUresult cuCtxGetId(CUcontext context, unsigned long long* number) {
   return in_context("cuCtxGetId", [&] {
     const CUcontext its = context != nullptr ? context : current_context();

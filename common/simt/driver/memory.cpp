@@ -390,6 +390,16 @@ CUresult cuMemRangeGetAttributes(void** data, std::size_t* data_bytes,
   });
 }
 
+CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes,
+                            std::size_t count, CUmemcpyAttributes* attributes, std::size_t* first,
+                            std::size_t number, CUstream stream) {
+  return in_stream("cuMemcpyBatchAsync", stream, [&] {
+    return cudaMemcpyBatchAsync(reinterpret_cast<void**>(to), reinterpret_cast<void**>(from), sizes,
+                                count, reinterpret_cast<cudaMemcpyAttributes*>(attributes), first,
+                                number, stream);
+  });
+}
+
 CUresult cuMemPrefetchBatchAsync(CUdeviceptr* addresses, std::size_t* sizes, std::size_t count,
                                  CUmemLocation* locations, std::size_t* first, std::size_t number,
                                  unsigned long long flags, CUstream stream) {
@@ -469,6 +479,25 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attribu
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
   return answer("cuDeviceGetDefaultMemPool",
                 [&] { return cudaDeviceGetDefaultMemPool(pool, device); });
+}
+CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool, CUmemLocation* location,
+                                CUmemAllocationType type) {
+  return answer("cuMemGetDefaultMemPool", [&] {
+    return cudaMemGetDefaultMemPool(pool, reinterpret_cast<cudaMemLocation*>(location),
+                                    static_cast<cudaMemAllocationType>(type));
+  });
+}
+CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
+  return answer("cuMemGetMemPool", [&] {
+    return cudaMemGetMemPool(pool, reinterpret_cast<cudaMemLocation*>(location),
+                             static_cast<cudaMemAllocationType>(type));
+  });
+}
+CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
+  return answer("cuMemSetMemPool", [&] {
+    return cudaMemSetMemPool(reinterpret_cast<cudaMemLocation*>(location),
+                             static_cast<cudaMemAllocationType>(type), pool);
+  });
 }
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
   return answer("cuDeviceGetMemPool", [&] { return cudaDeviceGetMemPool(pool, device); });

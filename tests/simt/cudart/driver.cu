@@ -171,8 +171,9 @@ void launches(CUfunction scale) {
   RIGHT(cuMemFree(data));
 }
 
-CUDA_KERNEL_NODE_PARAMS one_block(CUfunction function, unsigned threads, void** arguments) {
-  CUDA_KERNEL_NODE_PARAMS its = {};
+template <class Parameters = CUDA_KERNEL_NODE_PARAMS>
+Parameters one_block(CUfunction function, unsigned threads, void** arguments) {
+  Parameters its = {};
   its.func = function;
   its.gridDimX = its.gridDimY = its.gridDimZ = its.blockDimY = its.blockDimZ = 1;
   its.blockDimX = threads;
@@ -330,6 +331,184 @@ void changed_graphs(CUfunction scale) {
   RIGHT(cuGraphExecDestroy(executable));
   for (CUgraph one : {clone, graph, inner}) RIGHT(cuGraphDestroy(one));
   RIGHT(cuMemFree(data));
+}
+
+// What nodes of each type are made of, are asked for, and become; memory that a graph has of its own.
+void node_parameters(CUfunction scale) {
+  CUcontext context = nullptr;
+  RIGHT(cuCtxGetCurrent(&context));
+  CUgraph graph = nullptr;
+  RIGHT(cuGraphCreate(&graph, 0));
+  CUgraphNodeParams some = {};
+  some.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+  some.alloc.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  some.alloc.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  some.alloc.bytesize = 4 * sizeof(float);
+  CUgraphNode take = nullptr, set = nullptr, run = nullptr, back = nullptr, tell = nullptr,
+              give = nullptr, choose = nullptr;
+  RIGHT(cuGraphAddNode(&take, graph, nullptr, nullptr, 0, &some));
+  CUdeviceptr data = some.alloc.dptr;
+  EXPECT(data != 0);
+  CUDA_MEM_ALLOC_NODE_PARAMS taken = {};
+  RIGHT(cuGraphMemAllocNodeGetParams(take, &taken));
+  EXPECT(taken.dptr == data && taken.bytesize == 4 * sizeof(float));
+  some = {};
+  some.type = CU_GRAPH_NODE_TYPE_MEMSET;
+  some.memset.dst = data;
+  some.memset.value = 0x40000000;
+  some.memset.elementSize = sizeof(float);
+  some.memset.width = 4;
+  some.memset.height = 1;
+  RIGHT(cuGraphAddNode(&set, graph, &take, nullptr, 1, &some));
+  void* arguments[] = {&data};
+  some = {};
+  some.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  some.kernel = one_block<CUDA_KERNEL_NODE_PARAMS_v3>(scale, 3, arguments);
+  RIGHT(cuGraphAddNode(&run, graph, &set, nullptr, 1, &some));
+  CUDA_KERNEL_NODE_PARAMS kernel = {};
+  RIGHT(cuGraphKernelNodeGetParams(run, &kernel));
+  EXPECT(kernel.func == scale && kernel.gridDimX == 1 && kernel.blockDimX == 3 &&
+         *static_cast<CUdeviceptr*>(kernel.kernelParams[0]) == data);
+  std::vector<float> seen(4), other(4);
+  some = {};
+  some.type = CU_GRAPH_NODE_TYPE_MEMCPY;
+  some.memcpy.copyParams.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  some.memcpy.copyParams.srcDevice = data;
+  some.memcpy.copyParams.dstMemoryType = CU_MEMORYTYPE_HOST;
+  some.memcpy.copyParams.dstHost = seen.data();
+  some.memcpy.copyParams.WidthInBytes = 4 * sizeof(float);
+  some.memcpy.copyParams.Height = some.memcpy.copyParams.Depth = 1;
+  RIGHT(cuGraphAddNode(&back, graph, &run, nullptr, 1, &some));
+  int told = 0, told_later = 0;
+  const auto count_up = [](void* count) { ++*static_cast<int*>(count); };
+  some = {};
+  some.type = CU_GRAPH_NODE_TYPE_HOST;
+  some.host.fn = count_up;
+  some.host.userData = &told;
+  RIGHT(cuGraphAddNode(&tell, graph, &back, nullptr, 1, &some));
+  RIGHT(cuGraphAddMemFreeNode(&give, graph, &back, 1, data));
+  CUdeviceptr given = 0;
+  RIGHT(cuGraphMemFreeNodeGetParams(give, &given));
+  EXPECT(given == data);
+  // Of a condition the graph that is run if it holds.
+  CUgraphConditionalHandle handle = 0;
+  RIGHT(cuGraphConditionalHandleCreate(&handle, graph, context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
+  some = {};
+  some.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  some.conditional.handle = handle;
+  some.conditional.type = CU_GRAPH_COND_TYPE_IF;
+  some.conditional.size = 1;
+  some.conditional.ctx = context;
+  RIGHT(cuGraphAddNode(&choose, graph, &give, nullptr, 1, &some));
+  EXPECT(some.conditional.phGraph_out != nullptr && some.conditional.phGraph_out[0] != nullptr);
+  int destroyed = 0;
+  CUuserObject object = nullptr;
+  RIGHT(cuUserObjectCreate(&object, &destroyed, count_up, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  RIGHT(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+
+  CUgraphExec executable = nullptr;
+  CUDA_GRAPH_INSTANTIATE_PARAMS how = {};
+  how.flags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+  RIGHT(cuGraphInstantiateWithParams(&executable, graph, &how));
+  cuuint64_t flags = 0;
+  RIGHT(cuGraphExecGetFlags(executable, &flags));
+  EXPECT(how.result_out == CUDA_GRAPH_INSTANTIATE_SUCCESS && flags == how.flags);
+  RIGHT(cuGraphLaunch(executable, nullptr));
+  RIGHT(cuCtxSynchronize());
+  EXPECT((seen == std::vector<float>{0, 3, 6, 2}) && told == 1);
+  CUDA_HOST_NODE_PARAMS telling = {count_up, &told_later};
+  RIGHT(cuGraphExecHostNodeSetParams(executable, tell, &telling));
+  some = {};
+  some.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  some.kernel = one_block<CUDA_KERNEL_NODE_PARAMS_v3>(scale, 2, arguments);
+  RIGHT(cuGraphExecNodeSetParams(executable, run, &some));
+  RIGHT(cuGraphLaunch(executable, nullptr));
+  RIGHT(cuCtxSynchronize());
+  EXPECT((seen == std::vector<float>{0, 3, 2, 2}) && told == 1 && told_later == 1);
+
+  // The graph itself: what is made ready later has all of it.
+  RIGHT(cuGraphHostNodeSetParams(tell, &telling));
+  telling = {};
+  RIGHT(cuGraphHostNodeGetParams(tell, &telling));
+  EXPECT(telling.userData == &told_later);
+  CUDA_MEMSET_NODE_PARAMS ones = {};
+  RIGHT(cuGraphMemsetNodeGetParams(set, &ones));
+  EXPECT(ones.dst == data && ones.value == 0x40000000 && ones.width == 4);
+  ones.value = 0x3f800000;
+  RIGHT(cuGraphMemsetNodeSetParams(set, &ones));
+  CUDA_MEMCPY3D copy = {};
+  RIGHT(cuGraphMemcpyNodeGetParams(back, &copy));
+  EXPECT(copy.srcDevice == data && copy.WidthInBytes == 4 * sizeof(float) && copy.Depth == 1);
+  copy.dstDevice = reinterpret_cast<CUdeviceptr>(other.data());
+  RIGHT(cuGraphMemcpyNodeSetParams(back, &copy));
+  RIGHT(cuGraphNodeSetParams(run, &some));
+  CUgraphExec second = nullptr;
+  RIGHT(cuGraphInstantiate(&second, graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
+  RIGHT(cuGraphExecDestroy(executable));
+  RIGHT(cuGraphLaunch(second, nullptr));
+  RIGHT(cuCtxSynchronize());
+  EXPECT((other == std::vector<float>{0, 3, 1, 1}) && seen[2] == 2 && told_later == 2);
+  RIGHT(cuGraphExecDestroy(second));
+  RIGHT(cuGraphDestroy(graph));
+  EXPECT(destroyed == 1);
+}
+
+// Work that a stream takes up is asked for, and put behind other nodes.
+void captures(CUfunction scale) {
+  CUstream stream = nullptr;
+  RIGHT(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CUdeviceptr data = 0;
+  RIGHT(cuMemAlloc(&data, 4 * sizeof(float)));
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  RIGHT(cuStreamGetCaptureInfo(stream, &status, nullptr, nullptr, nullptr, nullptr, nullptr));
+  EXPECT(status == CU_STREAM_CAPTURE_STATUS_NONE);
+  CUgraph graph = nullptr, its = nullptr, same = nullptr;
+  CUgraphNode first = nullptr;
+  RIGHT(cuGraphCreate(&graph, 0));
+  RIGHT(cuGraphAddEmptyNode(&first, graph, nullptr, 0));
+  RIGHT(cuStreamBeginCaptureToGraph(stream, graph, &first, nullptr, 1,
+                                    CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  RIGHT(cuMemsetD32Async(data, 0x40000000, 4, stream));
+  cuuint64_t number = 0;
+  const CUgraphNode* before = nullptr;
+  std::size_t count = 0;
+  RIGHT(cuStreamGetCaptureInfo(stream, &status, &number, &its, &before, nullptr, &count));
+  EXPECT(status == CU_STREAM_CAPTURE_STATUS_ACTIVE && number != 0 && its == graph && count == 1);
+  RIGHT(cuStreamUpdateCaptureDependencies(stream, &first, nullptr, 1,
+                                          CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
+  void* arguments[] = {&data};
+  RIGHT(cuLaunchKernel(scale, 1, 1, 1, 3, 1, 1, 0, stream, arguments, nullptr));
+  RIGHT(cuStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &before, nullptr, &count));
+  EXPECT(count == 1);
+  std::size_t edges = 0;
+  RIGHT(cuGraphNodeGetDependencies(*before, nullptr, nullptr, &edges));
+  EXPECT(edges == 2);
+  RIGHT(cuStreamEndCapture(stream, &same));
+  EXPECT(same == graph);
+  CUgraphExec executable = nullptr;
+  RIGHT(cuGraphInstantiate(&executable, graph, 0));
+  RIGHT(cuGraphLaunch(executable, stream));
+  // One copy after the other.
+  std::vector<float> seen(6);
+  CUdeviceptr to[] = {reinterpret_cast<CUdeviceptr>(seen.data()),
+                      reinterpret_cast<CUdeviceptr>(seen.data() + 4)};
+  CUdeviceptr from[] = {data, data + 2 * sizeof(float)};
+  std::size_t sizes[] = {4 * sizeof(float), 2 * sizeof(float)}, of_first = 0;
+  CUmemcpyAttributes attributes = {};
+  attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+  RIGHT(cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &of_first, 1, stream));
+  RIGHT(cuStreamSynchronize(stream));
+  EXPECT((seen == std::vector<float>{0, 3, 6, 2, 6, 2}));
+  RIGHT(cuGraphExecDestroy(executable));
+  RIGHT(cuGraphDestroy(graph));
+  RIGHT(cuStreamDestroy(stream));
+  RIGHT(cuMemFree(data));
+  CUmemLocation here = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemoryPool pool = nullptr, current = nullptr, of_device = nullptr;
+  RIGHT(cuMemGetDefaultMemPool(&pool, &here, CU_MEM_ALLOCATION_TYPE_PINNED));
+  RIGHT(cuMemGetMemPool(&current, &here, CU_MEM_ALLOCATION_TYPE_PINNED));
+  RIGHT(cuDeviceGetDefaultMemPool(&of_device, 0));
+  EXPECT(pool == of_device && current == of_device);
 }
 
 // Whose kernel is gone when it is launched.
@@ -537,6 +716,8 @@ int main(int argc, char** argv) {
   launches(scale);
   graphs(scale);
   changed_graphs(scale);
+  node_parameters(scale);
+  captures(scale);
   graph_of_unloaded();
   waits_for_host(mistake == "late");
   links();

@@ -184,6 +184,15 @@ static void memory_of_both() {
   expect_error(cudaHostUnregister(own.data()), cudaErrorHostMemoryNotRegistered, __LINE__);
   cudaFree(managed);
   cudaFreeHost(pinned);
+  for (const unsigned asked :
+       {cudaHostAllocDefault, cudaHostAllocPortable | cudaHostAllocWriteCombined}) {
+    unsigned flags = 0;
+    expect_error(cudaHostAlloc(&pinned, sizeof(int), asked), cudaSuccess, __LINE__);
+    expect_error(cudaHostGetFlags(&flags, pinned), cudaSuccess, __LINE__);
+    expect(flags == (asked | cudaHostAllocMapped), "it has the flags that were asked for",
+           __LINE__);
+    cudaFreeHost(pinned);
+  }
 }
 
 static void pools_and_streams() {
@@ -346,6 +355,32 @@ static void handles() {
   cudaGetLastError();
 }
 
+// Row by row, from one array to another.
+#pragma nv_diag_suppress 1444
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static void array_to_array() {
+  constexpr std::size_t kRow = 4 * sizeof(int);
+  const auto format = cudaCreateChannelDesc<int>();
+  cudaArray_t from = nullptr, to = nullptr;
+  cudaMallocArray(&from, &format, 4, 2);
+  cudaMallocArray(&to, &format, 4, 2);
+  const int values[8] = {1, 2, 3, 4, 5, 6, 7, 8}, zeros[8] = {};
+  int got[8] = {};
+  cudaMemcpy2DToArray(from, 0, 0, values, kRow, kRow, 2, cudaMemcpyHostToDevice);
+  cudaMemcpy2DToArray(to, 0, 0, zeros, kRow, kRow, 2, cudaMemcpyHostToDevice);
+  expect_error(cudaMemcpyArrayToArray(to, 0, 1, from, 2 * sizeof(int), 0, 3 * sizeof(int),
+                                      cudaMemcpyDeviceToDevice),
+               cudaSuccess, __LINE__);
+  cudaMemcpy2DFromArray(got, kRow, to, 0, 0, kRow, 2, cudaMemcpyDeviceToHost);
+  const int wanted[8] = {0, 0, 0, 0, 3, 4, 5, 0};
+  expect(std::memcmp(got, wanted, sizeof got) == 0, "an array is copied to another", __LINE__);
+  expect_error(cudaMemcpyArrayToArray(to, 0, 0, nullptr, 0, 0, 4, cudaMemcpyDeviceToDevice),
+               cudaErrorInvalidResourceHandle, __LINE__);
+  cudaFreeArray(from);
+  cudaFreeArray(to);
+}
+#pragma nv_diag_default 1444
+
 int main() {
   variables();
   lists();
@@ -353,6 +388,7 @@ int main() {
   rows_and_planes();
   several_copies_by_one_call();
   memory_of_both();
+  array_to_array();
   advice();
   pools_and_streams();
   usage_of_pools();

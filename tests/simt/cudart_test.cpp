@@ -172,6 +172,10 @@ TEST_CASE("the driver's functions do what the runtime's do", "[simt]") {
   const Outcome gap = bench.run("./program code.fatbin gap");
   CHECK_THAT(gap.err, contains("error: out_of_bounds of cuMemMap in scale"));
   CHECK(gap.status == 3);
+  const Outcome unwritten = bench.run("./program code.fatbin unwritten");
+  CHECK(unwritten.out == "all right\n");
+  CHECK_THAT(unwritten.err, contains("error: endless_kernel in host code: a stream waits here"));
+  CHECK(unwritten.status == 3);
 }
 
 TEST_CASE("who loads the driver by its name finds it", "[simt]") {

@@ -22,6 +22,7 @@
 #include "common/simt/cudart/calls.hpp"
 #include "common/simt/cudart/devices.hpp"
 #include "common/simt/cudart/host_lines.hpp"
+#include "common/simt/cudart/record.hpp"
 #include "common/simt/cudart/streams.hpp"
 #include "common/simt/cudart/timeline.hpp"
 
@@ -37,6 +38,7 @@ struct Kept {
   Work work = nullptr;
   std::vector<Ticket> after = {};
   std::function<bool()> has_room = nullptr;
+  std::function<bool()> has_value = nullptr;
 };
 
 struct State {
@@ -106,7 +108,7 @@ bool can_advance(std::list<Kept>::iterator at, bool is_last_time) {
   if (is_held(state().all.begin(), at, at->stream)) return false;
   if (std::any_of(at->after.begin(), at->after.end(), waits)) return false;
   if (at->launch != nullptr) return at->launch->may_go_on(is_last_time);
-  return !at->has_room || at->has_room();
+  return (!at->has_room || at->has_room()) && (!at->has_value || at->has_value());
 }
 
 // Whether it is over.
@@ -158,6 +160,21 @@ Progress advance_any(bool is_last_time = false) {
   return all;
 }
 
+void tell_endless(const Kept& wait) {
+  const CallersOf callers(wait.callers);
+  const HostLine here = line_of_call(wait.callers);
+  Finding its;
+  its.kind = hazard_name(Hazard::endless_kernel);
+  its.file = here.file;
+  its.line = here.line;
+  its.count = 1;
+  its.message =
+      "a stream waits here for a value that nothing writes any more: on a GPU it waits without an "
+      "end. Look at who should write it, and whether that is put behind this wait.";
+  record_of_host(std::move(its));
+  spoil(cudaErrorLaunchTimeout);
+}
+
 // Nobody writes any more, or all only go round. The kernel that waits is at its end, and the device with it, unless one
 // goes on even so. There is none where the device is lost already.
 void give_up(bool go_round) {
@@ -173,6 +190,11 @@ void give_up(bool go_round) {
     const UseDevice device(first->device);
     const CallersOf callers(first->callers);
     first->launch->give_up(bars_others);
+  } else if (const auto wait =
+                 std::find_if(s.all.begin(), s.all.end(),
+                              [](const Kept& one) { return one.has_value != nullptr; });
+             wait != s.all.end()) {
+    tell_endless(*wait);
   }
   s.all.clear();
 }
@@ -294,6 +316,10 @@ Ticket put(int stream, Work work, const std::vector<Ticket>& after) {
 
 void put_until(int stream, Work work, std::function<bool()> has_room) {
   add({.stream = stream, .work = std::move(work), .has_room = std::move(has_room)});
+}
+
+void put_until_value(int stream, Work work, std::function<bool()> holds) {
+  add({.stream = stream, .work = std::move(work), .has_value = std::move(holds)});
 }
 
 bool waits(Ticket ticket) {

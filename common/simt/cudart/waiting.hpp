@@ -56,6 +56,8 @@ using Ticket = std::uint64_t;
 Ticket put(int stream, Work work, const std::vector<Ticket>& after = {});
 /// The same of a launch, which has no room yet.
 void put_until(int stream, Work work, std::function<bool()> has_room);
+/// The same of work that waits until memory holds a value, which others write.
+void put_until_value(int stream, Work work, std::function<bool()> holds);
 bool waits(Ticket ticket);
 /// Of the last that waits on this very stream; 0: nothing does.
 Ticket last_on(int stream);

@@ -190,6 +190,8 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
     switch (attribute) {
       case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
       case CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER:
+      case CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS:
+      case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR:
       case CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS:
         *value = 1;
         break;

@@ -1,6 +1,6 @@
 // The driver's functions, with the device code of loaded.cu, whose file is the argument. With a second one, a mistake: "stray"
 // copies beyond an array, "gap" writes to an address that is reserved and has no memory, "late" asks for a kernel while
-// another waits for the host.
+// another waits for the host, "unwritten" waits for a word that nobody writes.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -49,6 +49,11 @@ void contexts() {
   EXPECT(value == 9);
   RESULT(cuDeviceGetName(name, sizeof name, 1), CUDA_ERROR_INVALID_DEVICE);
   const CUcontext first = make_context(), second = make_context();
+  unsigned flags = 0;
+  RIGHT(cuCtxSetFlags(CU_CTX_SCHED_YIELD));
+  RIGHT(cuCtxGetFlags(&flags));
+  EXPECT(flags == CU_CTX_SCHED_YIELD);
+  RESULT(cuCtxSetFlags(~0u), CUDA_ERROR_INVALID_VALUE);
   RIGHT(cuCtxPopCurrent(&popped));
   EXPECT(popped == second);
   RIGHT(cuCtxGetCurrent(&current));
@@ -509,6 +514,7 @@ void captures(CUfunction scale) {
   RIGHT(cuMemGetMemPool(&current, &here, CU_MEM_ALLOCATION_TYPE_PINNED));
   RIGHT(cuDeviceGetDefaultMemPool(&of_device, 0));
   EXPECT(pool == of_device && current == of_device);
+  RIGHT(cuMemSetMemPool(&here, CU_MEM_ALLOCATION_TYPE_PINNED, pool));
 }
 
 // Whose kernel is gone when it is launched.
@@ -532,6 +538,71 @@ void graph_of_unloaded() {
   RESULT(cuGraphLaunch(executable, nullptr), CUDA_ERROR_INVALID_HANDLE);
   RIGHT(cuGraphExecDestroy(executable));
   RIGHT(cuGraphDestroy(graph));
+}
+
+// Words that one stream writes and another waits for, or the host; "unwritten": one that nobody writes.
+void stream_words(CUfunction scale, bool is_unwritten) {
+  int has = 0;
+  RIGHT(cuDeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, 0));
+  EXPECT(has == 1);
+  CUstream first = nullptr, second = nullptr;
+  RIGHT(cuStreamCreate(&first, CU_STREAM_NON_BLOCKING));
+  RIGHT(cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));
+  CUdeviceptr words = 0, data = 0, seen_by_device = 0;
+  RIGHT(cuMemAlloc(&words, 4 * sizeof(int)));
+  RIGHT(cuMemsetD32(words, 0, 4));
+  const CUdeviceptr other_word = words + sizeof(int);
+  RIGHT(cuMemsetD32(other_word, ~0u, 1));
+  RIGHT(cuMemAlloc(&data, 4 * sizeof(float)));
+  RIGHT(cuMemsetD32(data, 0, 4));
+  RIGHT(cuCtxSynchronize());
+  if (is_unwritten) {
+    RIGHT(cuStreamWaitValue32(second, words, 1, CU_STREAM_WAIT_VALUE_EQ));
+    RESULT(cuStreamSynchronize(second), CUDA_ERROR_LAUNCH_TIMEOUT);
+    return;
+  }
+  // The second stream's kernel comes behind what stands before the word on the first: nothing else orders them.
+  void* arguments[] = {&data};
+  RIGHT(cuStreamWaitValue32(second, words, 2, CU_STREAM_WAIT_VALUE_GEQ));
+  RIGHT(cuLaunchKernel(scale, 1, 1, 1, 4, 1, 1, 0, second, arguments, nullptr));
+  std::vector<float> seen(4, -1);
+  RIGHT(cuMemsetD32Async(data, 0x40000000, 4, first));
+  RIGHT(cuStreamWriteValue32(first, words, 1, CU_STREAM_WRITE_VALUE_DEFAULT));
+  RESULT(cuStreamQuery(second), CUDA_ERROR_NOT_READY);
+  RIGHT(cuStreamWriteValue32(first, words, 2, CU_STREAM_WRITE_VALUE_DEFAULT));
+  RIGHT(cuStreamSynchronize(second));
+  RIGHT(cuMemcpyDtoH(seen.data(), data, 4 * sizeof(float)));
+  EXPECT((seen == std::vector<float>{0, 3, 6, 9}));
+  // By the host, and each way of waiting.
+  volatile cuuint64_t* flag = nullptr;
+  RIGHT(cuMemHostAlloc(reinterpret_cast<void**>(const_cast<cuuint64_t**>(&flag)), 16, 0));
+  RIGHT(cuMemHostGetDevicePointer(&seen_by_device, const_cast<cuuint64_t*>(flag), 0));
+  *flag = 0;
+  constexpr cuuint64_t kHigh = cuuint64_t{1} << 40;
+  RIGHT(cuStreamWaitValue64(second, seen_by_device, kHigh, CU_STREAM_WAIT_VALUE_AND));
+  RIGHT(cuStreamWriteValue64(second, seen_by_device, kHigh * 3, CU_STREAM_WRITE_VALUE_DEFAULT));
+  RESULT(cuStreamQuery(second), CUDA_ERROR_NOT_READY);
+  *flag = kHigh + 5;
+  RIGHT(cuStreamSynchronize(second));
+  EXPECT(*flag == kHigh * 3);
+  CUstreamBatchMemOpParams several[3] = {};
+  several[0].writeValue = {CU_STREAM_MEM_OP_WRITE_VALUE_32, words, {7}, 0, 0};
+  several[1].memoryBarrier = {CU_STREAM_MEM_OP_BARRIER, 0};
+  several[2].waitValue = {
+      CU_STREAM_MEM_OP_WAIT_VALUE_32, other_word, {0xf0}, CU_STREAM_WAIT_VALUE_NOR, 0};
+  RIGHT(cuStreamBatchMemOp(first, 2, several, 0));
+  RIGHT(cuStreamBatchMemOp(first, 3, several, 0));
+  RESULT(cuStreamQuery(first), CUDA_ERROR_NOT_READY);
+  RIGHT(cuStreamWriteValue32(second, other_word, 6, 0));
+  RIGHT(cuStreamSynchronize(first));
+  RESULT(cuStreamWriteValue32(first, words + 2, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  RESULT(cuStreamWriteValue32(first, 4096, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  RESULT(cuStreamWaitValue32(first, words, 1, 8), CUDA_ERROR_INVALID_VALUE);
+  RIGHT(cuMemFreeHost(const_cast<cuuint64_t*>(flag)));
+  RIGHT(cuMemFree(words));
+  RIGHT(cuMemFree(data));
+  RIGHT(cuStreamDestroy(first));
+  RIGHT(cuStreamDestroy(second));
 }
 
 // A kernel that waits for the host, which goes on after the launch. Late: another is asked for meanwhile.
@@ -713,6 +784,8 @@ int main(int argc, char** argv) {
   }
   mappings(scale, mistake == "gap");
   if (mistake == "gap") return 0;
+  stream_words(scale, mistake == "unwritten");
+  if (mistake == "unwritten") return verdict();
   launches(scale);
   graphs(scale);
   changed_graphs(scale);

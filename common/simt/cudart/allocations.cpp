@@ -77,7 +77,7 @@ void add(Block block) {
     block.callers = callers_of_runtime();
   }
   block.device = current_device();
-  if (block.is_of_device()) blocks.of_device[block.device] += block.bytes;
+  if (block.takes_of_device()) blocks.of_device[block.device] += block.bytes;
   if (block.kind == MemoryKind::heap) blocks.of_heap += block.bytes;
   if (block.kind == MemoryKind::graph) {
     GraphMemory& its = graph_memory();
@@ -148,7 +148,7 @@ void mark_copied(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
 
 std::uint64_t allocate(std::size_t bytes, MemoryKind kind, const std::string& name) {
   Block block{.bytes = bytes, .kind = kind, .given_name = name};
-  if (block.is_of_device()) expect_room(bytes);
+  if (block.takes_of_device()) expect_room(bytes);
   const bool is_of_kernel = kind == MemoryKind::heap || kind == MemoryKind::launch;
   if (kind == MemoryKind::managed || kind == MemoryKind::managed_variable ||
       kind == MemoryKind::pinned) {
@@ -232,7 +232,7 @@ bool release(std::uint64_t address) {
     memory_checker().initialised().forget_sparse(address, whole_units(block.bytes));
   }
   arena().free(address);
-  if (block.is_of_device()) blocks.of_device[block.device] -= block.bytes;
+  if (block.takes_of_device()) blocks.of_device[block.device] -= block.bytes;
   if (block.kind == MemoryKind::heap) blocks.of_heap -= block.bytes;
   blocks.freed[address] = std::move(block);
   blocks.live.erase(found);

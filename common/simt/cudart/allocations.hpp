@@ -39,6 +39,8 @@ struct Block {
 
   std::string name() const;
   bool is_of_device() const { return kind != MemoryKind::pinned && kind != MemoryKind::registered; }
+  /// Managed memory comes and goes, and may be more than a device has.
+  bool takes_of_device() const { return is_of_device() && kind != MemoryKind::managed; }
   /// Host code may touch it, and kernels.
   bool is_open_to_host() const {
     return !is_of_device() || kind == MemoryKind::managed || kind == MemoryKind::managed_variable;

@@ -355,6 +355,24 @@ static void handles() {
   cudaGetLastError();
 }
 
+// Managed memory is there where the device has none left.
+static void more_than_the_device_has() {
+  std::size_t left = 0, all = 0;
+  cudaMemGetInfo(&left, &all);
+  void* most = nullptr;
+  int* managed = nullptr;
+  expect_error(cudaMalloc(&most, left - (1 << 20)), cudaSuccess, __LINE__);
+  expect_error(cudaMallocManaged(&managed, 2 << 20), cudaSuccess, __LINE__);
+  fill<<<1, 32>>>(managed, 32, 7);
+  expect_error(cudaDeviceSynchronize(), cudaSuccess, __LINE__);
+  expect(managed[31] == 38, "more memory than the device has", __LINE__);
+  void* none = nullptr;
+  expect_error(cudaMalloc(&none, 2 << 20), cudaErrorMemoryAllocation, __LINE__);
+  cudaGetLastError();
+  cudaFree(managed);
+  cudaFree(most);
+}
+
 // Row by row, from one array to another.
 #pragma nv_diag_suppress 1444
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -388,6 +406,7 @@ int main() {
   rows_and_planes();
   several_copies_by_one_call();
   memory_of_both();
+  more_than_the_device_has();
   array_to_array();
   advice();
   pools_and_streams();

@@ -9,7 +9,7 @@
 # without the build before it uses what was built last.
 #
 # Needs nvcc, a GPU and what docs/install.md lists; compute-sanitizer, ncu and python3 where present (a part
-# that cannot run says NOT RUN). The simulator is not needed, and its tests are left out. Results and logs go to
+# that cannot run says NOT RUN). The simulator is not needed; of its tests those run that hold on a GPU, too. Results and logs go to
 # DIR (build-gpu/out).
 # A part that takes longer than HALO_PART_SECONDS (300) has failed.
 # Exit status: 0 all good, 1 something failed, 2 wrong use, 77 no GPU.
@@ -140,6 +140,20 @@ if wanted foreign; then
   nvcc -std=c++17 -O2 -arch="$arch" "$root"/tests/simt/foreign/*.cu -o "$out/foreign" \
     >"$out/foreign.log" 2>&1 && $limit "$out/foreign" >>"$out/foreign.log" 2>&1
   report $? "foreign program with nvcc"
+  # The tests of the simulator's runtime and driver, by NVIDIA's: what they expect holds there, too.
+  nvcc -fatbin -arch="$arch" "$root/tests/simt/cudart/loaded.cu" -o "$out/loaded.fatbin"
+  for name in capture cluster conditions driver graphs grid_barrier library memory tensor_map_types tensor_maps textures \
+    threads; do
+    case $name in driver | library) loaded=loaded.fatbin ;; *) loaded= ;; esac
+    # shellcheck disable=SC2086
+    (
+      cd "$out" && nvcc -std=c++20 -arch="$arch" "$root/tests/simt/cudart/$name.cu" -o "$name" -lcuda &&
+        $limit "./$name" $loaded
+    ) >"$out/cudart_$name.log" 2>&1
+    report $? "tests/simt/cudart/$name.cu" "$(tail -1 "$out/cudart_$name.log")"
+  done
+  $limit python3 "$root/tests/simt/fidelity/answers.py" compare "$root/tests/simt/fidelity/answers.csv" >"$out/answers.log" 2>&1
+  report $? "single instructions as recorded" "$(tail -1 "$out/answers.log")"
 fi
 
 if wanted calibrate; then

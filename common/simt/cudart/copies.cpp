@@ -427,10 +427,6 @@ bool check_texels(const char* name, const cudaArray& array, std::size_t x, std::
 
 // Positions and widths are in texels where an array takes part, else in bytes.
 cudaError_t copy_planes(const Issue& issue, const cudaMemcpy3DParms& p) {
-  if ((p.srcArray == nullptr && p.srcPtr.ptr == nullptr) ||
-      (p.dstArray == nullptr && p.dstPtr.ptr == nullptr)) {
-    return cudaErrorInvalidValue;
-  }
   const auto side = [](cudaArray_const_t array, const cudaPitchedPtr& memory,
                        const cudaPos& at) -> Side {
     if (array != nullptr) return side_of(*array, at.x * array->texel_bytes(), at.y, at.z);
@@ -641,15 +637,30 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
   });
 }
 
+// Where memory on one side has fewer rows.
+static cudaError_t check_rows(const cudaMemcpy3DParms* parameters) {
+  if (parameters == nullptr) return cudaErrorInvalidValue;
+  const cudaMemcpy3DParms& p = *parameters;
+  const auto has = [&](cudaArray_const_t array, const cudaPitchedPtr& memory, const cudaPos& at) {
+    return array != nullptr || at.y + p.extent.height <= memory.ysize;
+  };
+  if (p.extent.width == 0 || p.extent.depth == 0 ||
+      (has(p.srcArray, p.srcPtr, p.srcPos) && has(p.dstArray, p.dstPtr, p.dstPos))) {
+    return cudaSuccess;
+  }
+  return p.extent.depth > 1 ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue;
+}
+
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
   return on_stream("cudaMemcpy3D", nullptr, [&] {
-    return parameters != nullptr ? copy_planes("cudaMemcpy3D", *parameters) : cudaErrorInvalidValue;
+    const cudaError_t error = check_rows(parameters);
+    return error == cudaSuccess ? copy_planes("cudaMemcpy3D", *parameters) : error;
   });
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
   return on_stream("cudaMemcpy3DAsync", stream, [&] {
-    if (parameters == nullptr) return cudaErrorInvalidValue;
+    if (const cudaError_t error = check_rows(parameters); error != cudaSuccess) return error;
     const Work work = [its = *parameters, stream] {
       return copy_planes({"cudaMemcpy3DAsync", stream}, its);
     };

@@ -658,10 +658,12 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 }
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, std::size_t,
-                                     unsigned int) {
+                                     unsigned int flags) {
   return on_stream("cudaStreamAttachMemAsync", stream, [&] {
     const Block* const block = block_at(pointer);
-    return block != nullptr && block->is_open_to_host() ? cudaSuccess : cudaErrorInvalidValue;
+    const bool is_right = block != nullptr && block->is_open_to_host() &&
+                          (flags != cudaMemAttachSingle || !is_built_in(stream));
+    return is_right ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
 

@@ -38,7 +38,7 @@ void contexts() {
   RIGHT(cuInit(0));
   RESULT(cuMemAlloc(&data, 4), CUDA_ERROR_INVALID_CONTEXT);
   RIGHT(cuDeviceGetName(name, sizeof name, 0));
-  EXPECT(std::strstr(name, "(simulated)") != nullptr);
+  EXPECT(std::strstr(name, "NVIDIA") != nullptr);
   for (const auto supported :
        {CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH,
         CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED}) {
@@ -100,7 +100,8 @@ CUfunction modules(const char* file) {
       "ret;\n}\n";
   settings[1] = reinterpret_cast<void*>(sizeof log);
   RESULT(cuModuleLoadDataEx(&module, kUnknown, 2, options, settings), CUDA_ERROR_INVALID_PTX);
-  EXPECT(std::strstr(log, "PTX:5: ad is the name of no instruction") != nullptr);
+  EXPECT(std::strstr(log, is_simulated() ? "PTX:5: ad is the name of no instruction" : "ad") !=
+         nullptr);
   RIGHT(cuModuleLoad(&module, file));
   RIGHT(cuModuleGetFunction(&scale, module, "scale"));
   RESULT(cuModuleGetFunction(&none, module, "none"), CUDA_ERROR_NOT_FOUND);
@@ -141,8 +142,10 @@ void launches(CUfunction scale) {
   RIGHT(cuStreamSynchronize(stream));
   EXPECT((values_of(data, 4) == std::vector<float>{0, 3, 6, 9}));
   bytes = 4;
-  RESULT(cuLaunchKernel(scale, 1, 1, 1, 4, 1, 1, 0, nullptr, nullptr, extra),
-         CUDA_ERROR_INVALID_VALUE);
+  if (is_simulated()) {
+    RESULT(cuLaunchKernel(scale, 1, 1, 1, 4, 1, 1, 0, nullptr, nullptr, extra),
+           CUDA_ERROR_INVALID_VALUE);
+  }
   RESULT(cuLaunchKernel(scale, 0, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr),
          CUDA_ERROR_INVALID_VALUE);
   RESULT(cuLaunchKernel(nullptr, 1, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr),
@@ -328,10 +331,13 @@ void changed_graphs(CUfunction scale) {
   set.value = 0x3f800000;
   copy.dstHost = other.data();
   RIGHT(cuGraphExecMemsetNodeSetParams(executable, clear, &set, context));
-  RIGHT(cuGraphExecMemcpyNodeSetParams(executable, back, &copy, context));
-  RIGHT(cuGraphLaunch(executable, nullptr));
-  RIGHT(cuCtxSynchronize());
-  EXPECT((other == std::vector<float>{3, 6, 1, 1}) && seen[0] == 2);
+  // To other host memory: a GPU refuses that.
+  if (is_simulated()) {
+    RIGHT(cuGraphExecMemcpyNodeSetParams(executable, back, &copy, context));
+    RIGHT(cuGraphLaunch(executable, nullptr));
+    RIGHT(cuCtxSynchronize());
+    EXPECT((other == std::vector<float>{3, 6, 1, 1}) && seen[0] == 2);
+  }
   RIGHT(cuEventDestroy(event));
   RIGHT(cuGraphExecDestroy(executable));
   for (CUgraph one : {clone, graph, inner}) RIGHT(cuGraphDestroy(one));
@@ -364,6 +370,7 @@ void node_parameters(CUfunction scale) {
   some.memset.elementSize = sizeof(float);
   some.memset.width = 4;
   some.memset.height = 1;
+  some.memset.ctx = context;
   RIGHT(cuGraphAddNode(&set, graph, &take, nullptr, 1, &some));
   void* arguments[] = {&data};
   some = {};
@@ -383,6 +390,7 @@ void node_parameters(CUfunction scale) {
   some.memcpy.copyParams.dstHost = seen.data();
   some.memcpy.copyParams.WidthInBytes = 4 * sizeof(float);
   some.memcpy.copyParams.Height = some.memcpy.copyParams.Depth = 1;
+  some.memcpy.copyCtx = context;
   RIGHT(cuGraphAddNode(&back, graph, &run, nullptr, 1, &some));
   int told = 0, told_later = 0;
   const auto count_up = [](void* count) { ++*static_cast<int*>(count); };
@@ -448,8 +456,8 @@ void node_parameters(CUfunction scale) {
   RIGHT(cuGraphMemcpyNodeSetParams(back, &copy));
   RIGHT(cuGraphNodeSetParams(run, &some));
   CUgraphExec second = nullptr;
-  RIGHT(cuGraphInstantiate(&second, graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
   RIGHT(cuGraphExecDestroy(executable));
+  RIGHT(cuGraphInstantiate(&second, graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
   RIGHT(cuGraphLaunch(second, nullptr));
   RIGHT(cuCtxSynchronize());
   EXPECT((other == std::vector<float>{0, 3, 1, 1}) && seen[2] == 2 && told_later == 2);
@@ -535,7 +543,7 @@ void graph_of_unloaded() {
   RIGHT(cuGraphLaunch(executable, nullptr));
   RIGHT(cuCtxSynchronize());
   RIGHT(cuModuleUnload(module));
-  RESULT(cuGraphLaunch(executable, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  if (is_simulated()) RESULT(cuGraphLaunch(executable, nullptr), CUDA_ERROR_INVALID_HANDLE);
   RIGHT(cuGraphExecDestroy(executable));
   RIGHT(cuGraphDestroy(graph));
 }
@@ -752,9 +760,8 @@ void entry_points() {
   expect_error(cudaGetDriverEntryPointByVersion("cuMemGetInfo", &found, 12000, 0, &status),
                cudaSuccess, __LINE__);
   EXPECT(found == reinterpret_cast<void*>(&cuMemGetInfo));
-  RIGHT(cuGetProcAddress("cuNone", &found, 12000, 0, nullptr) == CUDA_ERROR_NOT_FOUND
-            ? CUDA_SUCCESS
-            : CUDA_ERROR_UNKNOWN);
+  RIGHT(cuGetProcAddress("cuNone", &found, 12000, 0, nullptr));
+  EXPECT(found == nullptr);
   // Contexts were made with other parameters before.
   void *v2 = nullptr, *v4 = nullptr;
   RIGHT(cuGetProcAddress("cuCtxCreate", &v2, 11000, 0, nullptr));
@@ -768,7 +775,7 @@ void entry_points() {
   RIGHT(cuGetProcAddress("cuGraphGetEdges", &old, 12020, 0, nullptr));
   EXPECT(old != reinterpret_cast<void*>(&cuGraphGetEdges));
   RIGHT(cuGetProcAddress("cuGraphInstantiate", &its, 13000, 0, nullptr));
-  EXPECT(its == reinterpret_cast<void*>(&cuGraphInstantiate));
+  EXPECT(!is_simulated() || its == reinterpret_cast<void*>(&cuGraphInstantiate));
 }
 
 int main(int argc, char** argv) {

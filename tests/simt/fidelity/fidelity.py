@@ -5,7 +5,8 @@
     fidelity.py compare SIMCC h200.csv          anywhere with nvcc: builds, runs, prints what differs
     fidelity.py widths SIMT [FILE.ptx...]         the widths of accesses that ptxas and nvdisasm show, beside ours;
                                                   without files of the launches in this folder
-    fidelity.py keep SIMCC h200.csv SIMT JSON   both, and what they come to in a file, for docs/simulator.md
+    fidelity.py keep SIMCC h200.csv SIMT JSON   both, and answers.py compare, and what they come to in a file, for
+                                                docs/simulator.md
 
 A row is a launch: its name, the checksum of what it wrote, and its counters. The first line of a file says where it was
 recorded. Its launches are those of its folder: this one, or async and products, whose launches only Hopper runs;
@@ -241,10 +242,15 @@ def widths(simt, files):
 def keep(simcc, path, simt, kept):
     status, counters = compare(simcc, path)
     status_of_widths, all_widths = widths(simt, [])
-    if status or status_of_widths:
+    answers = FOLDER / "answers.csv"
+    command = [simt, "run", sys.executable, str(FOLDER / "answers.py"), "compare", str(answers)]
+    if status or status_of_widths or subprocess.run(command).returncode:
         sys.exit("fidelity: not kept")
+    with open(answers, newline="") as file:
+        recorded = next(file)[2:].strip()
+        forms = sum(int(row["tried"]) for row in csv.DictReader(file))
     text = json.dumps({"schema_version": 1, "command": "tests/simt/fidelity/fidelity.py keep", "counters": counters,
-                       "widths": all_widths}, indent=1)
+                       "widths": all_widths, "answers": {"recorded": recorded, "forms": forms}}, indent=1)
     pathlib.Path(kept).write_text(text + "\n", encoding="utf-8")
 
 

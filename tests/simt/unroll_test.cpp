@@ -70,6 +70,19 @@ TEST_CASE("ptxas unrolls a loop that counts by a constant up to a bound", "[unro
   CHECK(unrolled(kLoad, "setp.ne.s32 %p1, %r0, 0;\n").size() == 1);
   CHECK(unrolled(kLoad, "setp.lt.u32 %p1, %r0, %r1;\n").size() == 1);
   CHECK(unrolled(kLoad + "add.s64 %rd1, %rd1, 1;\n", "setp.lt.u64 %p1, %rd1, %rd2;\n").size() == 1);
+  // By what a register holds, whatever it becomes behind the loop.
+  const auto of_warp = [](const std::string& end) {
+    const auto module = ptx::parse(
+        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u32 n) {\n"
+        ".reg .pred %p<4>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<4>;\n.reg .f32 %f<10>;\n"
+        "mov.u32 %r0, %tid.x;\nld.param.u32 %r1, [n];\n$N:\nmov.u32 %r2, WARP_SZ;\n$L:\n" +
+            kLoad + "add.s32 %r0, %r0, %r2;\n" + kUntilBound + "@%p1 bra $L;\n" + end + "ret;\n}\n",
+        "k.ptx", false);
+    return machine::loops_unrolled_by_ptxas(*module->function("k"));
+  };
+  REQUIRE(of_warp("shr.u32 %r2, %r2, 1;\n@%p2 bra $N;\n").size() == 1);
+  CHECK(of_warp("")[0].step == 32);
+  CHECK(of_warp("shr.u32 %r2, %r2, 1;\n@%p2 bra $L;\n").empty());
   CHECK(unrolled(kLoad + "st.shared.f32 [%r2], %f1;\n", kUntilBound).size() == 1);
   CHECK(unrolled(kLoad + "st.global.f32 [%rd1], %f1;\nadd.s64 %rd1, %rd1, 256;\n", kUntilBound)
             .size() == 1);
@@ -88,11 +101,38 @@ TEST_CASE("ptxas keeps a loop whose rounds it cannot tell or put together", "[un
   CHECK(unrolled(kLoad + "bar.sync 0;\n", kUntilBound).empty());
   CHECK(unrolled(kLoad + "div.rn.f32 %f0, %f0, %f1;\n", kUntilBound).empty());
   CHECK(unrolled(kLoad + "ld.volatile.global.f32 %f2, [%rd2];\n", kUntilBound).empty());
-  // Two stretches, or more of one than is unrolled.
+  // Ways that part and meet within a round are no hindrance, but two within each other, a store to global memory on one,
+  // the counter, or somebody who comes there from elsewhere.
+  const std::string skip = "@%p2 bra $M;\nld.global.f32 %f2, [%rd1];\n";
+  CHECK(unrolled(kLoad + skip + "$M:\n", kUntilBound).size() == 1);
+  CHECK(unrolled(kLoad + skip + "bra.uni $N;\n$M:\nmov.f32 %f2, %f1;\n$N:\n", kUntilBound).size() ==
+        1);
+  CHECK(unrolled(kLoad + skip + "st.shared.f32 [%r2], %f2;\n$M:\n", kUntilBound).size() == 1);
+  CHECK(unrolled(kLoad + skip + "st.global.f32 [%rd1], %f2;\n$M:\n", kUntilBound).empty());
+  CHECK(
+      unrolled(kLoad + skip + "@%p3 bra $N;\nmov.f32 %f2, %f1;\n$N:\n$M:\n", kUntilBound).empty());
+  CHECK(unrolled(kLoad + skip, kUntilBound + "$M:\n").empty());
+  CHECK(unrolled(kLoad + skip + "$M:\n", kUntilBound + "@%p3 bra $M;\n").empty());
+  // Two loops, or more of one than is unrolled.
   CHECK(unrolled(kLoad + "$M:\n@%p2 bra $M;\n", kUntilBound).empty());
   std::string many;
   for (int i = 0; i < 60; ++i) many += "fma.rn.f32 %f0, %f0, %f1, %f2;\n";
   CHECK(unrolled(kLoad + many, kUntilBound).empty());
+  // One that has many loads is kept when it is shorter.
+  const auto with_loads = [&](int loads, int sums) {
+    std::string body;
+    for (int i = 0; i < loads; ++i) {
+      body += "ld.global.nc.f32 %f1, [%rd0+" + std::to_string(1024 * i) + "];\n";
+    }
+    for (int i = 0; i < sums; ++i) body += "fma.rn.f32 %f0, %f1, %f1, %f0;\n";
+    return unrolled(body + "add.s64 %rd0, %rd0, 16;\n", kUntilBound).size();
+  };
+  CHECK(with_loads(1, 41) == 1);
+  CHECK(with_loads(6, 34) == 1);
+  CHECK(with_loads(6, 38) == 0);
+  CHECK(with_loads(12, 20) == 1);
+  CHECK(with_loads(12, 24) == 0);
+  CHECK(with_loads(13, 17) == 1);
 }
 
 TEST_CASE("Of a loop whose rounds ptxas counts all are written out, if they are short",

@@ -14,9 +14,11 @@ namespace {
 using ptx::Instruction;
 using ptx::Operand;
 
-// The longest that is unrolled depends on more than this.
+// The longest that is unrolled, as found: the more loads it has, the shorter.
 constexpr std::int32_t kMostInstructions = 50;
-constexpr int kMostLoads = 12;
+bool is_short(std::int32_t instructions, int loads) {
+  return instructions < kMostInstructions && 3 * instructions + 4 * loads < 159;
+}
 
 bool is_register(const Operand& operand, std::int32_t index) {
   return operand.kind == Operand::Kind::reg && operand.index == index;
@@ -95,13 +97,21 @@ class Loop {
   }
 
   std::optional<UnrolledLoop> unrolled() const {
-    if (jump_ - head_ >= kMostInstructions || function_.kept_loops.contains(head_)) return {};
+    const std::optional<std::vector<Choice>> choices = all_choices();
+    if (!choices || function_.kept_loops.contains(head_)) return {};
+    std::int32_t instructions = 0;
     int loads = 0;
     for (std::int32_t i = head_; i < jump_; ++i) {
-      if (!may_be_unrolled(at(i))) return {};
-      loads += at(i).opcode == "ld" ? 1 : 0;
+      const Instruction& one = at(i);
+      if (one.opcode == "bra") continue;
+      if (!may_be_unrolled(one) ||
+          (one.opcode == "st" && one.has("global") && is_chosen(*choices, i))) {
+        return {};
+      }
+      ++instructions;
+      loads += one.opcode == "ld" ? 1 : 0;
     }
-    if (loads > kMostLoads) return {};
+    if (!is_short(instructions, loads)) return {};
     // setp.lt.s32 %p, %counter, bound;
     const Instruction& back = at(jump_);
     const std::optional<std::int32_t> test =
@@ -113,8 +123,11 @@ class Loop {
     const Operand& bound = compare.operands[2];
     const bool is_fixed = bound.kind == Operand::Kind::number ||
                           (bound.kind == Operand::Kind::reg && writes(bound.index) == 0);
-    const std::optional<std::int64_t> step = step_of(counter.index, *test);
-    if (!is_fixed || !step) return {};
+    const std::optional<std::int64_t> step = step_of(counter.index, *test, true);
+    if (!is_fixed || !step || is_chosen(*choices, *test) ||
+        is_chosen(*choices, *only_write(counter.index))) {
+      return {};
+    }
     if (!(compare.has("ne") || (compare.has("lt") && *step > 0) ||
           (compare.has("gt") && *step < 0))) {
       return {};
@@ -129,6 +142,57 @@ class Loop {
   static bool is_count(ptx::Type type) {
     return type == ptx::Type::s32 || type == ptx::Type::u32 || type == ptx::Type::s64 ||
            type == ptx::Type::u64;
+  }
+  // What some lanes do, or one thing or the other, in a round: ptxas does it under a predicate.
+  struct Choice {
+    std::int32_t begin, end;
+  };
+  static bool is_chosen(const std::vector<Choice>& choices, std::int32_t place) {
+    return std::any_of(choices.begin(), choices.end(),
+                       [&](const Choice& its) { return its.begin < place && place < its.end; });
+  }
+  // Those of the loop, if it has no other jumps, and nobody else comes into its middle.
+  std::optional<std::vector<Choice>> all_choices() const {
+    std::vector<Choice> all;
+    std::set<std::int32_t> jumps;
+    for (std::int32_t i = head_; i < jump_; ++i) {
+      if (at(i).opcode != "bra") continue;
+      jumps.insert(i);
+      std::int32_t end = at(i).guard >= 0 ? target(i) : -1;
+      if (end <= i || end > jump_) return {};
+      const std::int32_t last = end - 1;  // of the first of two ways
+      if (last > i && at(last).opcode == "bra") {
+        end = at(last).guard < 0 ? target(last) : -1;
+        if (end <= last + 1 || end > jump_) return {};
+        jumps.insert(last);
+      }
+      all.push_back({i, end});
+      for (std::int32_t inner = i + 1; inner < end; ++inner) {
+        if (at(inner).opcode == "bra" && inner != last) return {};
+      }
+      i = end - 1;
+    }
+    const auto is_inside = [&](std::int32_t label) {
+      const std::int32_t place = function_.labels[static_cast<std::size_t>(label)];
+      return place > head_ && place <= jump_;
+    };
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(function_.body.size()); ++i) {
+      for (const Operand& operand : at(i).operands) {
+        if (operand.kind == Operand::Kind::label && !jumps.contains(i) &&
+            is_inside(operand.index)) {
+          return {};
+        }
+      }
+    }
+    for (const auto& [name, labels] : function_.targets) {
+      if (std::any_of(labels.begin(), labels.end(), is_inside)) return {};
+    }
+    return all;
+  }
+  std::int32_t target(std::int32_t jump) const {
+    const Operand& to = at(jump).operands[0];
+    return to.kind == Operand::Kind::label ? function_.labels[static_cast<std::size_t>(to.index)]
+                                           : -1;
   }
   // So many instructions of machine code; an access counts twice.
   static int cost_of(const Instruction& one) {
@@ -151,10 +215,13 @@ class Loop {
     return at(test).operands[0].kind == Operand::Kind::reg &&
            std::none_of(function_.body.begin(), function_.body.end(), reads);
   }
-  // The one place outside the loop where the register is set.
+  // The one place outside the loop where the register is set; of those before `end`.
   std::optional<std::int32_t> set_outside(std::int32_t index) const {
+    return set_outside(index, static_cast<std::int32_t>(function_.body.size()));
+  }
+  std::optional<std::int32_t> set_outside(std::int32_t index, std::int32_t end) const {
     std::optional<std::int32_t> place;
-    for (std::int32_t i = 0; i < static_cast<std::int32_t>(function_.body.size()); ++i) {
+    for (std::int32_t i = 0; i < end; ++i) {
       if ((i >= head_ && i < jump_) || !writes_register(at(i), index)) continue;
       if (place) return {};
       place = i;
@@ -180,10 +247,10 @@ class Loop {
   }
 
  private:
-  // What the register holds before the first round, if it is a number.
+  // What the register holds before the first round, if it is a number. (Whoever sets it behind the loop does not come back.)
   std::optional<std::int64_t> start_of(std::int32_t index) const {
-    const std::optional<std::int32_t> set = set_outside(index);
-    if (!set || *set >= head_ || is_entered_behind(*set)) return {};
+    const std::optional<std::int32_t> set = set_outside(index, head_);
+    if (!set || is_entered_behind(*set)) return {};
     for (std::int32_t place = *set;;) {
       const Instruction& one = at(place);
       if (one.opcode != "mov" || one.guard >= 0) return {};
@@ -262,18 +329,24 @@ class Loop {
     each_write(index, [&](std::int32_t i) { place = i; });
     return writes(index) == 1 ? place : std::nullopt;
   }
-  // What is added to the register in each round, before that place.
-  std::optional<std::int64_t> step_of(std::int32_t index, std::int32_t before) const {
+  // What is added to the register in each round, before that place: a number, or what a register always holds there.
+  std::optional<std::int64_t> step_of(std::int32_t index, std::int32_t before,
+                                      bool may_be_held = false) const {
     const std::optional<std::int32_t> place = only_write(index);
     if (!place || *place > before) return {};
     const Instruction& one = at(*place);
     if (one.opcode != "add" || one.modifiers.size() != 1 || !is_count(one.type()) ||
-        !is_register(one.operands[1], index) || one.operands[2].kind != Operand::Kind::number) {
+        !is_register(one.operands[1], index)) {
       return {};
     }
-    const std::uint64_t bits = one.operands[2].bits;
-    const std::int64_t step = ptx::bytes_of(one.type()) == 8 ? static_cast<std::int64_t>(bits)
-                                                             : static_cast<std::int32_t>(bits);
+    const Operand& added = one.operands[2];
+    if (may_be_held && added.kind == Operand::Kind::reg && writes(added.index) == 0) {
+      return start_of(added.index);
+    }
+    if (added.kind != Operand::Kind::number) return {};
+    const std::int64_t step = ptx::bytes_of(one.type()) == 8
+                                  ? static_cast<std::int64_t>(added.bits)
+                                  : static_cast<std::int32_t>(added.bits);
     return step == 0 ? std::nullopt : std::optional(step);
   }
 
@@ -483,7 +556,7 @@ class WrittenOut {
   std::set<std::int32_t> set_outside_;
 };
 
-// Of a jump back to where its stretch of code begins, into whose middle nobody comes, that place.
+// Of a jump back that somebody may not take, the place to which it leads.
 std::optional<std::int32_t> head_of(const ptx::Function& function, std::int32_t jump) {
   const Instruction& one = function.body[static_cast<std::size_t>(jump)];
   if (one.opcode != "bra" || one.guard < 0 || one.operands.size() != 1 ||
@@ -491,17 +564,19 @@ std::optional<std::int32_t> head_of(const ptx::Function& function, std::int32_t 
     return {};
   }
   const std::int32_t head = function.labels[static_cast<std::size_t>(one.operands[0].index)];
-  const bool is_one =
-      head >= 0 && head <= jump &&
-      std::none_of(function.labels.begin(), function.labels.end(),
-                   [&](std::int32_t place) { return place > head && place <= jump; });
-  return is_one ? std::optional(head) : std::nullopt;
+  return head >= 0 && head <= jump ? std::optional(head) : std::nullopt;
+}
+
+// Whether nobody comes into the middle of a stretch of code.
+bool is_one_stretch(const ptx::Function& function, std::int32_t head, std::int32_t jump) {
+  return std::none_of(function.labels.begin(), function.labels.end(),
+                      [&](std::int32_t place) { return place > head && place <= jump; });
 }
 
 void write_out(ptx::Function& function) {
   for (std::int32_t jump = 0; jump < static_cast<std::int32_t>(function.body.size()); ++jump) {
     const std::optional<std::int32_t> head = head_of(function, jump);
-    if (!head) continue;
+    if (!head || !is_one_stretch(function, *head, jump)) continue;
     std::optional<Loop::Count> its = Loop(function, *head, jump).count();
     if (!its || rounds_together(*its) == 1) continue;
     const bool is_rolled = rounds_together(*its) < its->rounds;

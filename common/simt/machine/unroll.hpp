@@ -15,7 +15,7 @@ namespace simt::machine {
 /// some and what then remains behind the loop. A register has another name in each round.
 void write_out_counted_loops(ptx::Module& module);
 
-/// One stretch of code from its head to the jump back to it. Whoever comes to its end goes on while the counter, to which
+/// One stretch of code from its head to the jump back to it, in which jumps forward may skip something. Whoever comes to its end goes on while the counter, to which
 /// `step` is added in each round, is not at the bound.
 struct UnrolledLoop {
   std::int32_t head, jump;  // places in the body

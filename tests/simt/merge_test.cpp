@@ -400,6 +400,23 @@ TEST_CASE("A load waits for the jump of those who do not need it") {
   CHECK(of("bar.sync 0;\n") == "ld.shared.u8; ld.global.f32" + stores + "st.shared.f32");
   CHECK(of("add.u32 %r1, %r1, 4;\n") == "ld.shared.u8; ld.global.f32" + stores + "st.shared.f32");
   CHECK(of("@%p2 bra $E;\n") == "ld.global.f32; ld.shared.u8" + stores + "st.shared.f32");
+  // What is worked out from it goes with it, but no division, no address, nor what others need.
+  const auto worked_out = [](const std::string& what, const std::string& behind = "") {
+    return rewritten(kTile, "ld.shared.u8 %h1, [%r1];\nld.global.f32 %f1, [%rd1];\n" + what +
+                                "@%p1 bra $E;\n$L:\nst.global.u32 [%rd2], %r8;\n"
+                                "add.u32 %r5, %r5, 1;\n@%p2 bra $L;\n$E:\n" +
+                                behind + "st.shared.f32 [%r1], %f1;\n");
+  };
+  const std::string sum = "cvt.u32.u16 %r7, %h1;\nadd.u32 %r8, %r7, 3;\n";
+  CHECK(worked_out(sum) == "ld.global.f32; ld.shared.u8; st.global.u32; st.shared.f32");
+  CHECK(worked_out("cvt.u32.u16 %r7, %h1;\ndiv.u32 %r8, %r7, %r0;\n") ==
+        "ld.shared.u8; ld.global.f32; st.global.u32; st.shared.f32");
+  CHECK(worked_out("cvt.u32.u16 %r7, %h1;\nmul.wide.u32 %rd2, %r7, 4;\n") ==
+        "ld.shared.u8; ld.global.f32; mul.wide.u32; st.global.u32; st.shared.f32");
+  CHECK(worked_out(sum, "st.shared.u32 [%r1+64], %r8;\n") ==
+        "ld.shared.u8; ld.global.f32; st.global.u32; st.shared.u32; st.shared.f32");
+  CHECK(of("cvt.u32.u16 %r7, %h1;\nadd.u32 %r8, %r7, 3;\n") ==
+        "ld.shared.u8; ld.global.f32" + stores + "st.shared.f32");
   // It does not go into a loop, nor behind who still has what it loaded.
   CHECK(of("$L:\n", "add.u32 %r5, %r5, 1;\n@%p2 bra $L;\n") ==
         "ld.shared.u8; ld.global.f32" + stores + "st.shared.f32");

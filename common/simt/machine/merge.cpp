@@ -1,6 +1,7 @@
 #include "common/simt/machine/merge.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -1119,14 +1120,16 @@ class LateLoads {
     }
   }
 
-  void rewrite(const std::set<std::int32_t>& labels, const std::vector<std::int32_t>& comers) {
+  void rewrite(const std::set<std::int32_t>& labels) {
+    const std::vector<Jumps> jumps = jumps_to();
     for (std::int32_t jump = 1; jump < static_cast<std::int32_t>(function_.body.size()); ++jump) {
       const Instruction& one = at(jump);
       if (one.opcode != "bra" || one.guard < 0) continue;
       const std::int32_t end = target(function_, one);
       bool is_own = end > jump + 1;
       for (std::int32_t i = jump + 1; is_own && i < end; ++i) {
-        is_own = comers[static_cast<std::size_t>(i)] >= jump;
+        const Jumps& its = jumps[static_cast<std::size_t>(i)];
+        is_own = its.first >= jump && its.last < end;
       }
       if (!is_own || labels.contains(jump)) continue;  // a load does not go into a loop
       std::vector<Instruction> late;
@@ -1149,6 +1152,28 @@ class LateLoads {
   const Instruction& at(std::int32_t place) const {
     return function_.body[static_cast<std::size_t>(place)];
   }
+  // The first and the last place from where one jumps to a place.
+  struct Jumps {
+    std::int32_t first = std::numeric_limits<std::int32_t>::max(), last = -1;
+  };
+  std::vector<Jumps> jumps_to() const {
+    std::vector<Jumps> all(function_.body.size() + 1);
+    const auto note = [&](std::int32_t to, std::int32_t from) {
+      if (to < 0) return;
+      Jumps& its = all[static_cast<std::size_t>(to)];
+      its.first = std::min(its.first, from);
+      its.last = std::max(its.last, from);
+    };
+    for (const auto& [name, labels] : function_.targets) {
+      for (const std::int32_t label : labels) {
+        note(function_.labels[static_cast<std::size_t>(label)], -1);
+      }
+    }
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(function_.body.size()); ++i) {
+      if (at(i).opcode == "bra") note(target(function_, at(i)), i);
+    }
+    return all;
+  }
   static bool is_wall(const Instruction& one) {
     return one.opcode == "st" || is_fixed(one, "global");
   }
@@ -1158,10 +1183,9 @@ class LateLoads {
         !(is_mergeable(load, "global") || is_mergeable(load, "shared"))) {
       return false;
     }
-    const std::int32_t index = value_of(load).index;
-    const Reads& its_reads = read_[static_cast<std::size_t>(index)];
-    if (registers_.definitions(index).size() != 1 || its_reads.first <= jump ||
-        its_reads.last >= end) {
+    const bool is_direct = read_[static_cast<std::size_t>(value_of(load).index)].first > jump;
+    if (!(is_direct || is_jumped(jump, end)) ||
+        !is_for_those(value_of(load).index, place, jump, end)) {
       return false;
     }
     for (std::int32_t i = place + 1; i < jump; ++i) {
@@ -1170,6 +1194,48 @@ class LateLoads {
       }
     }
     return true;
+  }
+
+  // Whether ptxas has lanes jump there: what is short and straight it does under a predicate.
+  bool is_jumped(std::int32_t jump, std::int32_t end) const {
+    constexpr std::int32_t kShort = 9;
+    return end - jump > kShort ||
+           std::any_of(function_.labels.begin(), function_.labels.end(),
+                       [&](std::int32_t place) { return place > jump && place < end; });
+  }
+  // Whether only those who do not jump need what is set at the place: what is worked out from it before goes with it.
+  bool is_for_those(std::int32_t index, std::int32_t place, std::int32_t jump,
+                    std::int32_t end) const {
+    const Reads& its_reads = read_[static_cast<std::size_t>(index)];
+    if (registers_.definitions(index).size() != 1 || its_reads.first <= place ||
+        its_reads.last >= end || reads(at(jump), index)) {
+      return false;
+    }
+    const auto goes_with_it = [&](const Instruction& one, std::int32_t its_place) {
+      if (!reads(one, index)) return true;
+      const std::vector<std::int32_t> all = written_by(one);
+      return is_computed(one) && std::all_of(all.begin(), all.end(), [&](std::int32_t its) {
+               return is_for_those(its, its_place, jump, end);
+             });
+    };
+    for (std::int32_t i = place + 1; i < jump; ++i) {
+      const auto found = rewritten_.find(&at(i));
+      const bool goes = found == rewritten_.end()
+                            ? goes_with_it(at(i), i)
+                            : std::all_of(found->second.begin(), found->second.end(),
+                                          [&](const auto& one) { return goes_with_it(one, i); });
+      if (!goes) return false;
+    }
+    return true;
+  }
+  // In few instructions, which divisions and roots are not; of addresses nothing is worked out behind the jump.
+  static bool is_computed(const Instruction& one) {
+    static const auto& all = *new std::set<std::string_view>{
+        "abs", "add", "and", "bfe", "bfi",  "clz",  "cvt",  "fma",  "lop3", "mad", "max", "min",
+        "mul", "neg", "not", "or",  "popc", "prmt", "selp", "setp", "shl",  "shr", "sub", "xor"};
+    if (one.guard >= 0) return false;
+    if (one.opcode == "mov" || one.opcode == "cvta") return true;
+    return all.contains(one.opcode) && ptx::bytes_of(one.type()) < 8 && !one.has("wide");
   }
 
   // The places where a register is read, by what stands there now too; -1: nowhere.
@@ -1250,7 +1316,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
   }
   ChosenLoads(function, registers, rewritten).rewrite(labels);
   Invariants(function, registers, rewritten).rewrite(labels);
-  LateLoads(function, registers, rewritten).rewrite(labels, comers);
+  LateLoads(function, registers, rewritten).rewrite(labels);
   return rewritten;
 }
 

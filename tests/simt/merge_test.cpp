@@ -202,6 +202,11 @@ TEST_CASE("Variables that lie side by side are reached together, each within its
   const std::string arrays = ".shared .align 4 .b8 a[12];\n.shared .align 4 .b8 b[12];\n";
   CHECK(rewritten(arrays, "st.shared.u32 [b], %r0;\nst.shared.u32 [a+8], %r0;") ==
         "st.shared.v2.u32");
+  // Three of four words, too.
+  const std::string one = ".shared .align 4 .b8 one[4];\n";
+  CHECK(rewritten(one + two,
+                  "ld.shared.f32 %f0, [one];\nld.shared.f32 %f1, [most];\n"
+                  "ld.shared.f32 %f2, [least];\n") == "ld.shared.v2.f32 as 16");
   // What leaves its variable stays an access of its own, so that it is found.
   CHECK(rewritten(arrays, "st.shared.u32 [a+12], %r0;\nst.shared.u32 [b-4], %r0;") ==
         "st.shared.u32; st.shared.u32");

@@ -676,14 +676,16 @@ class Stretch {
       are_parted |= its->way != begin->way;
     }
     if (end - begin < 2 || next > chunk + width) return false;
-    if ((!are_of_one || are_wide) && !are_parted) return false;
+    if (are_wide && !are_parted) return false;
     const Piece& first = for_all(begin, end);
     if (!std::all_of(begin, end, [&](const Piece& its) { return is_behind(first, its); })) {
       return false;
     }
     // (Values of a word each are one already, if they can be.)
     const bool are_parts_of_words = is_shared_ && begin->size < 4 && is_load(*begin->place);
-    if (all == width) return are_parted || !are_of_one_type || are_parts_of_words;
+    if (all == width) {
+      return are_parted || (are_of_one && (!are_of_one_type || are_parts_of_words));
+    }
     return is_shared_ && is_load(*begin->place) && width == kWidest && all == 12 &&
            begin->size == 4 && are_of_one_type;
   }

@@ -74,6 +74,16 @@ TEST_CASE("of two ways that end the longer one waits, and of two alike the one w
   CHECK(ends("neg.s32 %r8, %r9;\n", "not.b32 %r8, %r9;\n") == std::vector<int>{3, 1, 4});
   // Nor is it longer by what the loop has done, too.
   CHECK(ends("setp.lt.s32 %p4, %r2, 7;\n", "") == std::vector<int>{3, 1, 4});
+  // A zero takes no step, and to store a byte of another number takes one more.
+  const auto stores = [&](const std::string& own, const std::string& other) {
+    return order("$L:\nmov.u32 %r9, 1;\n" + kTest + "@%p2 bra $X;\n@%p1 bra $L;\n" + own +
+                 "ret;\n$X:\nmov.u32 %r9, 4;\n" + other + "$E:\nret;\n");
+  };
+  const std::string byte = "st.global.u8 [%rd2], %r9;\n";
+  CHECK(stores("mov.u32 %r9, 3;\nmov.u32 %r8, 0;\n" + kStore, kStore) ==
+        std::vector<int>{3, 0, 1, 4});
+  CHECK(stores("mov.u32 %r9, 3;\n" + byte, kStore) == std::vector<int>{4, 1, 3});
+  CHECK(stores("mov.u32 %r9, 3;\n" + byte, byte) == std::vector<int>{3, 1, 4});
   // What those do, too, who never were in the loop.
   const std::string skipped = "mov.u32 %r9, 2;\n$E:\n";
   CHECK(order("@%p3 bra $E;\n$L:\nmov.u32 %r9, 1;\n" + kTest + "@%p2 bra $X;\n@%p1 bra $L;\n" +

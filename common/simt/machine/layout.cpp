@@ -459,10 +459,29 @@ class ControlFlow {
     for (const int block : shared.empty() ? way : reached_from(shared, loop, ends)) {
       for (std::int32_t i = at(block).begin; i < at(block).end; ++i) {
         const Instruction& one = function_.body[static_cast<std::size_t>(i)];
-        steps += one.opcode != "bra" && !ends_thread(one) && !repeats(one, loop);
+        if (one.opcode == "bra" || ends_thread(one) || repeats(one, loop)) continue;
+        steps += cost_of(i);
       }
     }
     return steps;
+  }
+  // A zero is there already; of another number that is stored a part is cut out first.
+  int cost_of(std::int32_t place) const {
+    const Instruction& one = function_.body[static_cast<std::size_t>(place)];
+    const auto is_number = [](const Instruction& set) {
+      return set.opcode == "mov" && set.operands[1].kind == Operand::Kind::number;
+    };
+    if (is_number(one)) return one.operands[1].bits != 0 ? 1 : 0;
+    if (one.opcode != "st" || ptx::bytes_of(one.type()) >= 4 ||
+        one.operands[1].kind != Operand::Kind::reg) {
+      return 1;
+    }
+    for (std::int32_t i = place - 1; i >= 0; --i) {
+      const Instruction& set = function_.body[static_cast<std::size_t>(i)];
+      if (set.result() == nullptr || !set.result()->names(one.operands[1].index)) continue;
+      return is_number(set) && set.operands[1].bits != 0 ? 2 : 1;
+    }
+    return 1;
   }
   // Arithmetic that the loop has done: nvcc does it again for who needs it behind the loop, and ptxas does not.
   bool repeats(const Instruction& one, const Loop& loop) const {

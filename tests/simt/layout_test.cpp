@@ -103,6 +103,12 @@ TEST_CASE(
   CHECK(ends(kStore + kStore + kStore) == std::vector<int>{4, 1, 3});
 }
 
+TEST_CASE("what stands before the head of its loop is the end of a round", "[layout]") {
+  CHECK(order("bra.uni $H;\n$B:\nmov.u32 %r9, 1;\n" + kStore + "$H:\nmov.u32 %r9, 2;\n$I:\n" +
+              "mov.u32 %r9, 3;\n" + kTest + "@%p2 bra $I;\n@%p1 bra $B;\nmov.u32 %r9, 4;\n" +
+              kStore + "ret;\n") == std::vector<int>{2, 3, 1, 4});
+}
+
 TEST_CASE("a way out of two loops is one of the outer loop", "[layout]") {
   CHECK(order("$O:\nmov.u32 %r9, 1;\n$I:\nmov.u32 %r9, 2;\n" + kTest + "@%p2 bra $X;\n" +
               "@%p1 bra $I;\nmov.u32 %r9, 3;\n" + kStore + "setp.lt.s32 %p3, %r9, %r2;\n" +

@@ -133,6 +133,22 @@ class ControlFlow {
     find_loops();
     std::vector<int> order(blocks_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+    // What nvcc has put before a loop's head, and goes on there, a round ends with.
+    for (const Loop& loop : loops_) {
+      std::set<int> ends;
+      for (int block = loop.head - 1; block > 0; --block) {
+        const std::vector<int>& next = at(block).next;
+        if (loop.has(block) && std::all_of(next.begin(), next.end(), [&](int to) {
+              return to == loop.head || ends.contains(to) || !loop.has(to);
+            })) {
+          ends.insert(block);
+        }
+      }
+      const auto last =
+          std::find_if(order.rbegin(), order.rend(), [&](int block) { return loop.has(block); });
+      std::stable_partition(order.begin(), last.base(),
+                            [&](int block) { return !ends.contains(block); });
+    }
     // Who comes to a place from behind it would be too late to go on with the others.
     for (std::size_t i = 0; i < late_.size() && i < blocks_.size(); ++i) {
       const auto [from, to] = late_[i];

@@ -348,6 +348,16 @@ TEST_CASE("machine: lanes that their masks do not name see those that the masks 
   CHECK(shuffle.seen.meaningless_lanes == Meaningless{{"foreign_mask", 0xffff'0000}});
 }
 
+TEST_CASE("machine: a shuffle reads zero from a lane that has gone elsewhere, as an H200 does") {
+  Kernel kernel(kOwnWord +
+                "add.u32 %r2, %r1, 100;\nsetp.ge.u32 %p1, %r1, 8;\n@%p1 bra $out;\n"
+                "shfl.sync.down.b32 %r2, %r2, 4, 31, 0xff;\n$out:\n"
+                "st.global.u32 [%rd2], %r2;\nret;");
+  const std::vector<std::uint32_t> read = kernel.run({1}, {32}, 8);
+  for (std::uint32_t lane = 0; lane < 8; ++lane) CHECK(read[lane] == (lane < 4 ? lane + 104 : 0));
+  CHECK(kernel.seen.meaningless_lanes == Meaningless{{"undefined_shuffle", 0xf0u}});
+}
+
 TEST_CASE("machine: a copy to shared memory is there after its wait, and not before") {
   Kernel kernel(kOwnWord +
                     "add.u32 %r2, %r1, 5;\nst.global.u32 [%rd2], %r2;\nmov.u32 %r3, s;\n"

@@ -217,6 +217,10 @@ const Step* shuffle(const Step* step, Warp& warp) {
       from_absent |= (good ? ~party.sources >> (from & 31) & 1 : 0) << lane;
     }
     if (from_absent &= party.lanes; from_absent != 0 && !party.is_foreign()) {
+      // An H200 reads zero there.
+      for (std::uint32_t left = from_absent; left != 0; left &= left - 1) {
+        read[static_cast<std::size_t>(std::countr_zero(left))] = 0;
+      }
       warp.block->grid->observer->meaningless(warp, *step, from_absent, "undefined_shuffle");
       if (!warp.undefined->empty()) warp.begin_to_follow();
     }

@@ -109,6 +109,20 @@ TEST_CASE("what stands before the head of its loop is the end of a round", "[lay
               kStore + "ret;\n") == std::vector<int>{2, 3, 1, 4});
 }
 
+TEST_CASE("who jumps to a short end from several ways that meet at a longer one goes on at once") {
+  const auto ends = [&](const std::string& own, const std::string& other) {
+    return order(kTest + "mov.u32 %r9, 1;\n@%p3 bra $M;\n@%p1 bra $X;\n$M:\nmov.u32 %r9, 2;\n" +
+                 "@%p3 bra $N;\n@%p2 bra $X;\n$N:\nmov.u32 %r9, 3;\n" + own + "bra.uni $R;\n" +
+                 "$X:\nmov.u32 %r9, 4;\n" + other + "$R:\nret;\n");
+  };
+  CHECK(ends(kStore + kStore, kStore) == std::vector<int>{1, 4, 2, 3});
+  CHECK(ends(kStore, kStore + kStore) == std::vector<int>{1, 2, 3, 4});
+  // With no other way to that end they wait here.
+  CHECK(order(kTest + "@%p1 bra $X;\nmov.u32 %r9, 1;\n" + kStore + "@%p2 bra $X;\n" +
+              "mov.u32 %r9, 2;\n" + kStore + kStore + "bra.uni $R;\n$X:\nmov.u32 %r9, 3;\n" +
+              kStore + "$R:\nret;\n") == std::vector<int>{1, 2, 3});
+}
+
 TEST_CASE("a way out of two loops is one of the outer loop", "[layout]") {
   CHECK(order("$O:\nmov.u32 %r9, 1;\n$I:\nmov.u32 %r9, 2;\n" + kTest + "@%p2 bra $X;\n" +
               "@%p1 bra $I;\nmov.u32 %r9, 3;\n" + kStore + "setp.lt.s32 %p3, %r9, %r2;\n" +

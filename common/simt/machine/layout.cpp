@@ -171,6 +171,14 @@ class ControlFlow {
           std::find_if(order.begin(), rest, [&](int block) { return loop.has(block); });
       std::rotate(first, rest, order.end());
     }
+    for (int block = 1; block < end(); ++block) {
+      const std::set<int> way = way_that_ends(block);
+      if (way.empty()) continue;
+      const auto first = std::find_if(order.begin(), order.end(), [&](int other) {
+        return way.contains(other) || jumps_to(other, block);
+      });
+      std::stable_partition(first, order.end(), [&](int other) { return way.contains(other); });
+    }
     // Who has jumped back from one place waits for those who will from another; a loop within another comes first.
     for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop) {
       if (loop->jump_back.size() < 2 || loop->jump_back.contains(loop->head)) continue;
@@ -460,6 +468,69 @@ class ControlFlow {
     const int other = *exits.begin() == own ? *exits.rbegin() : *exits.begin();
     return steps_of(own, loop) > steps_of(other, loop) + more ? own : other;
   }
+  static constexpr std::size_t kLongWay = 16;
+  bool jumps_to(int from, int to) const {
+    const std::vector<int>& next = at(from).next;
+    return std::find(next.begin(), next.end(), to) != next.end();
+  }
+  // What one does from this block to the end, if several jump there from ways that meet at another and end there, and that
+  // takes more instructions: it is there that lanes wait for each other, and not here.
+  std::set<int> way_that_ends(int block) const {
+    const std::vector<int>& comers = at(block).before;
+    if (!function_.is_entry || comers.size() < 2 || innermost(block) != nullptr) return {};
+    const std::set<int> way = way_from(block);
+    if (way.size() == kLongWay) return {};
+    const auto is_own = [&](int one) {
+      const std::vector<int>& its = at(one).before;
+      return one == block ||
+             std::all_of(its.begin(), its.end(), [&](int from) { return way.contains(from); });
+    };
+    if (!std::all_of(way.begin(), way.end(), is_own) ||
+        std::any_of(comers.begin(), comers.end(),
+                    [&](int from) { return way.contains(from) || innermost(from) != nullptr; })) {
+      return {};
+    }
+    std::vector<std::vector<int>> before(blocks_.size() + 1);
+    for (int from = 0; from < end(); ++from) {
+      for (const int to : following(from, nullptr, nullptr)) {
+        if (to != block) before[static_cast<std::size_t>(to)].push_back(from);
+      }
+    }
+    const int meeting = Dominators(before, end()).common(comers, end());
+    if (meeting == end() || at(meeting).before.size() < 2 || only_ends(meeting) ||
+        cost_of(way) >= cost_of(way_from(meeting)) || !has_access(way)) {
+      return {};
+    }
+    return way;
+  }
+  // From a block on, without who only ends; of a long way a part.
+  std::set<int> way_from(int block) const {
+    std::set<int> way;
+    std::vector<int> open{block};
+    while (!open.empty() && way.size() < kLongWay) {
+      const int one = open.back();
+      open.pop_back();
+      if (only_ends(one) || !way.insert(one).second) continue;
+      open.insert(open.end(), at(one).next.begin(), at(one).next.end());
+    }
+    return way;
+  }
+  int cost_of(const std::set<int>& way) const {
+    int cost = 0;
+    for (const int block : way) {
+      for (std::int32_t i = at(block).begin; i < at(block).end; ++i) {
+        const Instruction& one = function_.body[static_cast<std::size_t>(i)];
+        cost += one.opcode == "bra" || ends_thread(one) ? 0 : cost_of(i);
+      }
+    }
+    return cost;
+  }
+  bool has_access(const std::set<int>& way) const {
+    return std::any_of(way.begin(), way.end(), [&](int block) {
+      return std::any_of(function_.body.begin() + at(block).begin,
+                         function_.body.begin() + at(block).end, is_access);
+    });
+  }
   // Instructions of a way out, from where others come to it, too, if they do.
   int steps_of(int exit, const Loop& loop) const {
     const auto ends = [&](int block) { return only_ends(block); };
@@ -552,11 +623,7 @@ class ControlFlow {
     const std::set<int> ways = reached_from({exits.begin(), exits.end()}, loop,
                                             [&](int block) { return block == meeting; });
     // Without an access nobody sees who runs it with whom.
-    const bool has_access = std::any_of(ways.begin(), ways.end(), [&](int block) {
-      return std::any_of(function_.body.begin() + at(block).begin,
-                         function_.body.begin() + at(block).end, is_access);
-    });
-    return has_access ? ways : std::set<int>{};
+    return has_access(ways) ? ways : std::set<int>{};
   }
 
   const ptx::Function& function_;

@@ -274,7 +274,7 @@ void build_policy_of_property(Decoder& decoder, const ptx::Instruction& one) {
 
 // Others have a turn.
 const Step* sleep(const Step* step, Warp& warp) {
-  warp.note_sleep();
+  warp.note_sleep(step);
   return warp.leave(step + 1, Group::State::polling);
 }
 

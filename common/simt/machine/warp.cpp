@@ -18,6 +18,8 @@ constexpr std::uint32_t kLookedFor = 8;
 // others write.
 constexpr std::uint32_t kPatience = 1 << 20;
 constexpr std::uint32_t kPatienceOfPolls = 1 << 14;
+// The same of who sleeps between: how long he has waited changes each time.
+constexpr std::uint32_t kPatienceOfSleeps = 1 << 16;
 // Who gives others a turn does so at another place each time, by chance, fewer than so many steps behind the jump: at one
 // and the same place he may always hold the lock that they wait for. Loops are long and short.
 constexpr std::array<std::uint32_t, 5> kPlaces{1, 4, 16, 8, 64};
@@ -28,6 +30,12 @@ bool is_jump_back(const Step* step) { return step->target != nullptr && step->ta
 bool polls(const Step* jump_back) {
   return std::any_of(jump_back->target, jump_back,
                      [](const Step& one) { return one.order != Order::weak; });
+}
+
+bool polls_around(const Step* step, const Step* end) {
+  const Step* const jump_back = std::find_if(
+      step, end, [&](const Step& one) { return one.target != nullptr && one.target <= step; });
+  return jump_back != end && polls(jump_back);
 }
 
 // Of lanes that are not active the value as it was.
@@ -341,9 +349,13 @@ const Step* Warp::linger(const Step* step) {
   return step;
 }
 
-void Warp::note_sleep() {
+void Warp::note_sleep(const Step* step) {
   const std::uint64_t state = state_of_registers();
-  if (state != last_spin_ && ++sleeps_ < kPatience) advanced = true;
+  const std::vector<Step>& steps = block->grid->code->steps;
+  if (state != last_spin_ && ++sleeps_ < kPatience &&
+      (sleeps_ < kPatienceOfSleeps || !polls_around(step, steps.data() + steps.size()))) {
+    advanced = true;
+  }
   last_spin_ = state;
 }
 

@@ -151,7 +151,7 @@ struct Warp {
   /// Of the active lanes these go to `taken`, the others to `next`.
   const Step* split(const Step* taken, std::uint32_t takers, const Step* next);
   /// The active lanes sleep: that is an advance if anything has changed since the last time, as in a loop that counts.
-  void note_sleep();
+  void note_sleep(const Step* step);
   /// Lanes that wait at a barrier of the block wait no longer.
   void release(std::uint32_t barrier);
   /// The step that runs has brought something that nobody wrote: it is the last that is not followed.

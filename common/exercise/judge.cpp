@@ -220,9 +220,8 @@ Measure constant_reads() {
   return sum_of("reads of constant memory", {"constant_load_requests"}, 1, false);
 }
 Measure barriers() {
-  return with_others(sum_of("barriers", {"barriers"}, 1, false), [](const Cost& cost) {
-    return static_cast<double>(cost.other.mbarrier_phases);
-  });
+  return with_others(sum_of("barriers", {"barriers"}, 1, false),
+                     [](const Cost& cost) { return static_cast<double>(cost.other.waits); });
 }
 
 Measure launches() {
@@ -412,6 +411,7 @@ class ExerciseProblem final : public AnyProblem {
   struct Least {
     double stored = 0;
     double loaded = 0;
+    double products = 0;  // however they are shared: one an output
   };
   Least least(std::uint64_t seed) const {
     const std::vector<InputValues> inputs = make_inputs(seed, false);
@@ -424,6 +424,7 @@ class ExerciseProblem final : public AnyProblem {
       Output output(known, nullptr, &used);
       contract_.define(known, i, output);
       least.stored += output.is_untouched() || output.value() == 0 ? 0 : 1;
+      least.products += output.multiplies() ? 1 : 0;
     }
     for (const std::vector<bool>& cells : used) {
       least.loaded += static_cast<double>(std::count(cells.begin(), cells.end(), true));
@@ -936,7 +937,8 @@ namespace {
 
 // Why no kernel that computes the outputs can have cost so little; empty: one can. Sectors have 8 cells; what goes
 // through constant memory, 64 KiB of it, is not counted in sectors.
-std::string too_little(const Cost& cost, double stored, double loaded, bool on_the_host) {
+std::string too_little(const Cost& cost, double stored, double loaded, double multiplied,
+                       bool on_the_host) {
   const auto than = [](const char* what, double counted, double least) {
     return std::string(what) + " " + figure(counted) + ", and it takes " + figure(least) +
            " at least";
@@ -972,6 +974,9 @@ std::string too_little(const Cost& cost, double stored, double loaded, bool on_t
                         0) {
     return "nothing was loaded";
   }
+  // Whole numbers that are multiplied in the place of floating-point ones are not.
+  const double products = kWarpLanes * static_cast<double>(cost.other.products);
+  if (products < multiplied) return than("multiplications", products, multiplied);
   return {};
 }
 
@@ -990,8 +995,8 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
   if (!seen.error.empty()) return {Outcome::bad, seen.error};
   const ExerciseProblem known(state.contract, problem);
   const ExerciseProblem::Least& least = state.least(known);
-  if (const std::string why =
-          too_little(seen.cost, least.stored, least.loaded, state.contract.on_the_host);
+  if (const std::string why = too_little(seen.cost, least.stored, least.loaded, least.products,
+                                         state.contract.on_the_host);
       !why.empty()) {
     return {Outcome::bad,
             "its counts are forged, or not of these outputs: " + why +

@@ -83,6 +83,7 @@ class Output {
     ++terms_;
     // A product of three factors is rounded once more than one of two.
     roundings_ = std::max(roundings_, static_cast<std::int64_t>(factors.size()) - 2);
+    multiplies_ = multiplies_ || factors.size() > 1;
   }
   /// It is this number; errors up to the bound are right. With the cells that it comes from, for people.
   void is(double value, double bound, const std::vector<Cell>& from = {});
@@ -92,6 +93,7 @@ class Output {
   double value() const { return value_; }
   double bound() const;
   bool is_untouched() const { return untouched_; }
+  bool multiplies() const { return multiplies_; }
 
  private:
   void note_product(std::initializer_list<Cell> factors);
@@ -108,6 +110,7 @@ class Output {
   double given_bound_ = 0;
   std::int64_t terms_ = 0;
   std::int64_t roundings_ = 0;
+  bool multiplies_ = false;
   bool untouched_ = false;
 };
 

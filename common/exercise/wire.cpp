@@ -193,7 +193,7 @@ void each_plain_field(One& seen, const Tell& tell) {
   tell("unfreed_bytes", seen.cost.unfreed_bytes);
   tell("copied_bytes", seen.cost.copied_bytes);
   tell("local_sectors", seen.cost.other.local_sectors);
-  tell("mbarrier_phases", seen.cost.other.mbarrier_phases);
+  tell("waits", seen.cost.other.waits);
   tell("hidden_requests", seen.cost.other.hidden_requests);
   tell("products", seen.cost.other.products);
   tell("shuffles", seen.cost.other.shuffles);

@@ -232,13 +232,14 @@ struct Trace {
 
 // What a kernel did besides, of which no counter knows and which nobody predicts.
 struct OtherCounts {
-  std::uint64_t local_sectors = 0;    // of arrays that a thread has in local memory
-  std::uint64_t mbarrier_phases = 0;  // that came to an end
+  std::uint64_t local_sectors = 0;  // of arrays that a thread has in local memory
+  // Of each block: phases of mbarriers that came to an end, or how often a warp went round until others had done something.
+  std::uint64_t waits = 0;
   /// Of shared memory: atomics by generic addresses, and mbarriers beyond 64 of a block.
   std::uint64_t hidden_requests = 0;
   // Instructions of warps.
-  std::uint64_t products = 0;  // that multiply floating-point numbers
-  std::uint64_t shuffles = 0;
+  std::uint64_t products = 0;  // that multiply or divide floating-point numbers
+  std::uint64_t shuffles = 0;  // or other ways by which lanes have a register of each other
   // By the one warp that has most.
   std::uint64_t most_requests = 0;  // of global memory
   std::uint64_t most_products = 0;
@@ -249,7 +250,7 @@ struct OtherCounts {
 
 inline OtherCounts& OtherCounts::operator+=(const OtherCounts& other) {
   local_sectors += other.local_sectors;
-  mbarrier_phases += other.mbarrier_phases;
+  waits += other.waits;
   hidden_requests += other.hidden_requests;
   products += other.products;
   shuffles += other.shuffles;

@@ -955,11 +955,13 @@ void Watch::end(const machine::Block& block) {
   for (std::size_t i = 0; i < tallies_.size(); ++i) tallies_[i] += block.tallies[i];
   // None waits at so many; but what they hold is read and written by arriving.
   constexpr std::uint64_t kMostBarriers = 64;
-  other_ += {.mbarrier_phases = block.phases,
+  std::uint64_t waits = block.phases;
+  for (const machine::Warp& warp : block.warps) waits = std::max(waits, warp.waits);
+  other_ += {.waits = waits,
              .hidden_requests = block.barriers_made - std::min(block.barriers_made, kMostBarriers)};
   for (const machine::Warp& warp : block.warps) {
     other_ += {.products = warp.products,
-               .shuffles = warp.shuffles,
+               .shuffles = warp.exchanged / 32,
                .most_requests = warp.global_requests,
                .most_products = warp.products};
   }

@@ -94,6 +94,9 @@ void build_sync_warp(Decoder& decoder, const ptx::Instruction& one) {
 
 // ---- Barriers of the block: bar.sync, .arrive, .red a[, b][, p], of which a and b are the same for all lanes of a warp. ----
 
+// What a lane has of others by one instruction: a register, or less.
+constexpr std::uint64_t kRegister = 32, kBit = 1;
+
 constexpr std::uint32_t kBarriers = 16;
 constexpr int kNumber = 0, kThreads = 1,
               kPredicate = 2;  // in Step::from; of count 0 there are no threads named
@@ -134,6 +137,7 @@ const Step* sync_and_reduce(const Step* step, Warp& warp) {
 enum class Reduction : std::uint8_t { count, all, any };
 template <Reduction which>
 const Step* reduced(const Step* step, Warp& warp) {
+  warp.exchanged += which == Reduction::count ? kRegister : kBit;
   const Block::Barrier& barrier = warp.block->barriers[named_by(step, warp).number];
   if constexpr (which == Reduction::count) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
@@ -194,7 +198,7 @@ enum class Shuffle : std::uint8_t { up, down, butterfly, index };
 template <Shuffle mode>
 const Step* shuffle(const Step* step, Warp& warp) {
   return by_parties(step, warp, step->from[3], [&](Party party) {
-    ++warp.shuffles;
+    warp.exchanged += kRegister;
     const std::uint32_t* const a = warp.values<const std::uint32_t>(step->from[0]);
     const std::uint32_t* const b = warp.values<const std::uint32_t>(step->from[1]);
     const std::uint32_t* const c = warp.values<const std::uint32_t>(step->from[2]);
@@ -261,6 +265,7 @@ enum class Vote : std::uint8_t { all, any, uniform, ballot };
 template <Vote mode>
 const Step* vote(const Step* step, Warp& warp) {
   return by_parties(step, warp, step->from[1], [&](Party party) {
+    warp.exchanged += mode == Vote::ballot ? kRegister : kBit;
     std::uint32_t yes = warp.predicate(step->from[0]);
     if (step->count == 2) yes = ~yes;  // of a negated predicate
     yes &= party.sources;
@@ -294,6 +299,7 @@ void build_vote(Decoder& decoder, const ptx::Instruction& one) {
 }
 
 const Step* active_mask(const Step* step, Warp& warp) {
+  warp.exchanged += kRegister;
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((warp.active >> lane & 1) != 0) warp.values<std::uint32_t>(step->to)[lane] = warp.active;
   }
@@ -308,6 +314,7 @@ void build_active_mask(Decoder& decoder, const ptx::Instruction& one) {
 template <class T, class Operation>
 const Step* reduce(const Step* step, Warp& warp) {
   return by_parties(step, warp, step->from[1], [&](Party party) {
+    warp.exchanged += kRegister;
     const T* const a = warp.values<const T>(step->from[0]);
     const std::uint32_t sources = party.sources != 0 ? party.sources : party.lanes;
     T result = a[std::countr_zero(sources)];
@@ -332,6 +339,7 @@ void add_reduction(std::vector<Form>& forms, const std::string& pattern, Operati
 template <class T>
 const Step* match_any(const Step* step, Warp& warp) {
   return by_parties(step, warp, step->from[1], [&](Party party) {
+    warp.exchanged += kRegister;
     const T* const a = warp.values<const T>(step->from[0]);
     for (int lane = 0; lane < kLanes; ++lane) {
       if ((party.lanes >> lane & 1) == 0) continue;
@@ -348,6 +356,7 @@ const Step* match_any(const Step* step, Warp& warp) {
 template <class T>
 const Step* match_all(const Step* step, Warp& warp) {
   return by_parties(step, warp, step->from[1], [&](Party party) {
+    warp.exchanged += kBit;
     const T* const a = warp.values<const T>(step->from[0]);
     bool is_same = true;
     each_lane(party.sources, [&](std::size_t lane) {

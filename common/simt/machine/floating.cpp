@@ -75,6 +75,7 @@ struct MultiplyAdd {
   }
 };
 struct Divide {
+  using IsProduct = void;  // with the reciprocal
   template <class T>
   T operator()(T a, T b) const {
     return settled(a / b, b, a);

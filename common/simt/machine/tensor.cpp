@@ -457,6 +457,10 @@ const Step* multiply(const Step* step, Warp& warp) {
   const Matrix a = gather(warp, product.a, {step->from[0], bytes});
   const Matrix b = gather(warp, product.b, {step->from[1], bytes});
   const Matrix c = gather(warp, product.c, {step->from[2], bytes});
+  if (!is_whole_number(product.a.element)) {
+    warp.products +=
+        static_cast<std::uint64_t>(product.a.rows * product.a.columns * product.b.columns) / kLanes;
+  }
   std::optional<Chosen> sparse;
   if (product.further.is_sparse) {
     sparse.emplace(product.a.element, product.b.rows, product.further.selector,
@@ -925,6 +929,7 @@ void build_move_rows(Decoder& decoder, const ptx::Instruction& one) {
 
 const Step* transpose(const Step* step, Warp& warp) {
   if (!is_whole(warp)) return wait_for_warp(step, warp);
+  warp.exchanged += 32;
   Rows rows{};
   const U32* const from = warp.values<const U32>(step->from[0]);
   for (int lane = 0; lane < kLanes; ++lane) {

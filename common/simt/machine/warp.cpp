@@ -94,12 +94,12 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   product = nullptr;
   has_product = false;
   product_group = 0;
-  last_spin_ = 0;
+  awaited_ = last_spin_ = 0;
   place_ = static_cast<std::uint32_t>(linear(block->index, block->grid->blocks)) * kLanes + index;
   turns_ = 0;
   sleeps_ = 0;
   faulty = 0;
-  global_requests = products = shuffles = 0;
+  global_requests = products = exchanged = waits = 0;
   undefined->clear();
   allocated = {};
   are_parted = false;
@@ -306,10 +306,17 @@ bool Warp::goes_round(const Step* from) {
     watched_jump_ = from;
     noted_ = state_of_registers();
     noted_before_ = state_before(from);
-    return jumps_back_ >= kPatience || (jumps_back_ % kPatienceOfPolls == 0 && polls(from));
+    const bool is_poll = jumps_back_ % kPatienceOfPolls == 0 && polls(from);
+    if (is_poll) ++waits;
+    return jumps_back_ >= kPatience || is_poll;
   }
-  return from == watched_jump_ && jumps_back_ % kNotedEvery <= kLookedFor &&
-         state_before(from) == noted_before_ && state_of_registers() == noted_;
+  if (from != watched_jump_ || jumps_back_ % kNotedEvery > kLookedFor ||
+      state_before(from) != noted_before_ || state_of_registers() != noted_) {
+    return false;
+  }
+  if (awaited_ != noted_) ++waits;
+  awaited_ = noted_;
+  return true;
 }
 
 const Step* Warp::jump(const Step* from, const Step* target) {

@@ -83,7 +83,8 @@ struct Warp {
   // Instructions.
   std::uint64_t global_requests = 0;  // that reached global memory
   std::uint64_t products = 0;         // that multiply floating-point numbers
-  std::uint64_t shuffles = 0;
+  std::uint64_t exchanged = 0;        // bits that a lane has of others, by any of them
+  std::uint64_t waits = 0;            // times that it went round until others had done something
   std::uint32_t faulty =
       0;  // lanes that may not do what they are at: they end, and the others try it again
   std::vector<Group> others;  // all but the lanes that run
@@ -174,6 +175,7 @@ struct Warp {
   std::uint32_t jumps_back_ = 0;        // of the lanes that run, since they were chosen
   const Step* watched_jump_ = nullptr;  // where the state was noted
   std::uint64_t noted_ = 0, noted_before_ = 0;
+  std::uint64_t awaited_ = 0;    // the state in which it last went round
   std::uint64_t last_spin_ = 0;  // the state in which it last left the others a turn
   std::uint32_t place_ = 0;      // of chance, for where it leaves them the next one
   std::uint32_t turns_ = 0;

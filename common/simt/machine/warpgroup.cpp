@@ -385,6 +385,7 @@ const Step* multiply_in_group(const Step* step, Warp& warp) {
   prepare_right(its, work);
   for (Warp& one : group) {
     read_left(one);
+    one.products += static_cast<std::uint64_t>(kRowsOfWarp * its.columns * its.depth) / kLanes;
     multiply_rows(step, one, its, work);
     one.product = nullptr;
     one.has_product = true;

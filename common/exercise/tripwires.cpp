@@ -1,5 +1,7 @@
 #include "common/exercise/tripwires.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -449,8 +451,22 @@ class Wires {
     return {};
   }
 
+  // Whether the namespace that is opened here has halo::exercise() in it and nothing else.
+  bool has_only_exercise() const {
+    std::size_t ahead = 1;
+    for (const char* text : {"{", "Exercise", "exercise", "(", ")", "{"}) {
+      if (word(ahead++) != text) return false;
+    }
+    for (int depth = 1; depth > 0; ++ahead) {
+      if (word(ahead).empty()) return false;
+      depth += word(ahead) == "{" ? 1 : word(ahead) == "}" ? -1 : 0;
+    }
+    return word(ahead) == "}";
+  }
+
   std::string interface() const {
     if (before(1) == "namespace" && before(2) != "using") {
+      if (has_only_exercise()) return {};
       return "defines names in halo, beside halo::exercise";
     }
     if (!is_qualifier(1)) return {};
@@ -615,8 +631,9 @@ std::string refused_definition(const std::string& name, char kind, bool is_progr
     return name + ", which is not the exercise's";
   }
   if (name.starts_with("_Z")) return {};
-  if (is_function || is_one_of(name, {"__", "cuda", "environ"}) ||
-      harmless_functions().count(name) == 1) {
+  // Of functions those that the libraries of C and C++ have, which this program has too; any other is a student's extern "C".
+  if (is_one_of(name, {"_", "cuda", "simt", "environ"}) || harmless_functions().count(name) == 1 ||
+      (is_function && dlsym(RTLD_DEFAULT, name.c_str()) != nullptr)) {
     return name + " anew, which others use";
   }
   return {};

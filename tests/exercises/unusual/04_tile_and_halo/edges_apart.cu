@@ -1,5 +1,5 @@
 // Two kernels of one template: inner blocks need no question about the ends, and run beside the others in a stream
-// of their own.
+// of their own. Names of C, and the interface's function in its namespace.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -8,6 +8,9 @@
 
 __constant__ float taps[1023];
 
+extern "C" __device__ int nearest_cell(int k, int n) { return min(max(k, 0), n - 1); }
+extern "C" int quotient_up(int a, int b) { return (a - 1) / b + 1; }
+
 template <bool kAtEnds>
 __global__ void tiles(const float* __restrict__ input, float* __restrict__ output, int n, int width,
                       int first_block) {
@@ -15,7 +18,7 @@ __global__ void tiles(const float* __restrict__ input, float* __restrict__ outpu
   const int start = static_cast<int>((first_block + blockIdx.x) * blockDim.x);
   for (int s = threadIdx.x; s < blockDim.x + width - 1; s += blockDim.x) {
     int k = start - width / 2 + s;
-    if constexpr (kAtEnds) k = min(max(k, 0), n - 1);
+    if constexpr (kAtEnds) k = nearest_cell(k, n);
     tile[s] = input[k];
   }
   __syncthreads();
@@ -28,7 +31,7 @@ __global__ void tiles(const float* __restrict__ input, float* __restrict__ outpu
 static int launch(const float* input, const float* mask, float* output, int n, int width,
                   int threads) {
   cudaMemcpyToSymbol(taps, mask, width * sizeof(float), 0, cudaMemcpyDeviceToDevice);
-  const int blocks = (n - 1) / threads + 1, bytes = (threads + width - 1) * 4;
+  const int blocks = quotient_up(n, threads), bytes = (threads + width - 1) * 4;
   const int from = std::min(blocks, (width / 2 - 1) / threads + 1);  // the first inner block
   const int to = std::max(from, (n - width / 2) / threads);          // behind the last one
   if (from > 0) tiles<true><<<from, threads, bytes>>>(input, output, n, width, 0);
@@ -50,4 +53,6 @@ static int launch(const float* input, const float* mask, float* output, int n, i
   return cudaGetLastError();
 }
 
-halo::Exercise halo::exercise() { return launch; }
+namespace halo {
+Exercise exercise() { return launch; }
+}  // namespace halo

@@ -1,8 +1,11 @@
 // In the simulator a stage fails for what its values do not show: hazards, and traffic that nobody
 // predicted.
 #include <cuda_runtime.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <memory>
 #include <set>
 
 #include "common/conv/inputs.hpp"
@@ -79,6 +82,21 @@ const Hazard* find(const Row& row, const std::string& kind) {
 }
 
 }  // namespace
+
+// Run by the next one.
+TEST_CASE("what there is with these addresses", "[.addresses]") {
+  std::puts(make_backend()->unavailable().c_str());
+}
+
+TEST_CASE("a limit that leaves no addresses for device memory is no kernel's fault", "[check]") {
+  // Another program: this one has them already.
+  const std::string limited =
+      "ulimit -v 8000000; exec /proc/" + std::to_string(getpid()) + "/exe '[addresses]'";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> its(popen(limited.c_str(), "r"), pclose);
+  std::string said;
+  for (char line[256]; std::fgets(line, sizeof line, its.get()) != nullptr;) said += line;
+  CHECK(said.find("ulimit -v unlimited") != std::string::npos);
+}
 
 TEST_CASE("a right kernel passes everything") {
   const Conv1dVariant variant = variant_of("right", planted::right);

@@ -19,10 +19,15 @@ std::string CudaBackend::unavailable() {
     return std::string("no GPU: ") + cudaGetErrorString(error);
   }
   if (devices == 0) return "no GPU: the driver lists none";
-  // A device may be listed and still be unusable (another user's exclusive mode, a driver too old).
-  if (const cudaError_t first_use = cudaFree(nullptr); first_use != cudaSuccess) {
+  // A device may be listed and still be unusable (another user's exclusive mode, a driver too old); in the simulator, for want
+  // of addresses.
+  void* memory = nullptr;
+  cudaError_t first_use = cudaMalloc(&memory, 4);
+  if (first_use == cudaSuccess) first_use = cudaFree(memory);
+  if (first_use != cudaSuccess) {
     cudaGetLastError();
-    return std::string("no usable GPU: ") + cudaGetErrorString(first_use);
+    const std::string detail = error_detail();
+    return "no usable GPU: " + (detail.empty() ? cudaGetErrorString(first_use) : detail);
   }
   return {};
 }

@@ -104,6 +104,18 @@ TEST_CASE("a folder that the script cannot write is one line and exit status 2")
   CHECK_THAT(last_line(ended.err), contains("/proc/halo-build") && contains("HALO_BUILD"));
 }
 
+TEST_CASE("a folder with a name that Meson cannot take is named, and nothing is made") {
+  FakeBuild scratch;
+  for (const std::string name : {"a \"course\"", "a\\course"}) {
+    const fs::path folder = scratch.path() / name;
+    const Ended ended = script({"run"}, {"HALO_BUILD=" + folder.string()});
+    CHECK(ended.status == 2);
+    CHECK(ended.out.empty());
+    CHECK_THAT(ended.err, contains("rename a folder of " + folder.string()));
+    CHECK_FALSE(fs::exists(folder));
+  }
+}
+
 TEST_CASE("a folder that is there and that the script cannot write is one line as well") {
   FakeBuild scratch;
   const fs::path folder = scratch.path() / "other";

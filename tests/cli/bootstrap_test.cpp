@@ -104,9 +104,9 @@ TEST_CASE("a folder that the script cannot write is one line and exit status 2")
   CHECK_THAT(last_line(ended.err), contains("/proc/halo-build") && contains("HALO_BUILD"));
 }
 
-TEST_CASE("a folder with a name that Meson cannot take is named, and nothing is made") {
+TEST_CASE("a folder with a name that Meson or nvcc cannot take is named, and nothing is made") {
   FakeBuild scratch;
-  for (const std::string name : {"a \"course\"", "a\\course"}) {
+  for (const std::string name : {"a \"course\"", "a\\course", "Anna's", "Ada, Bob", "a`course"}) {
     const fs::path folder = scratch.path() / name;
     const Ended ended = script({"run"}, {"HALO_BUILD=" + folder.string()});
     CHECK(ended.status == 2);
@@ -215,7 +215,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a checkout with any letters in its path is set up once, and what is not of the build "
+    "a checkout with letters and signs in its path is set up once, and what is not of the build "
     "survives") {
   FakeBuild scratch;
   const std::string path = path_without(scratch, {"meson", "ninja"});
@@ -235,7 +235,7 @@ TEST_CASE(
              "echo 'echo \"I am $1\"' > common/cli/halo-exercise; /bin/chmod +x "
              "common/cli/halo-exercise\n");
   std::size_t set_up = 0;
-  for (const char* name : {"p k \u00e9", "a \"b\" \\ $HOME"}) {
+  for (const char* name : {"p k \u00e9", "a (b) & $HOME #1"}) {
     const fs::path checkout = scratch.path() / name;
     fs::create_directories(checkout / "common" / "cli");
     for (const char* file : {"halo", "common/cli/commands.txt"}) {

@@ -191,6 +191,7 @@ inline const std::vector<std::string> kMemory = {"out_of_bounds",
                                                  "invalid_address",
                                                  "uninitialized_shared_read",
                                                  "uninitialized_global_read",
+                                                 "uninitialized_local_read",
                                                  "invalid_copy",
                                                  "stray_write",
                                                  "stack_overflow"};

@@ -114,8 +114,8 @@ struct LineCounters {
 
 // The closed list of finding kinds.
 //   race, same_value_write, read_beside_atomic, out_of_bounds, use_after_free, misaligned, invalid_address,
-//   uninitialized_shared_read, uninitialized_global_read, divergent_barrier, missed_barrier,
-//   warp_deadlock, undefined_shuffle, unfinished_copy, invalid_copy, endless_kernel,
+//   uninitialized_shared_read, uninitialized_global_read, uninitialized_local_read,
+//   divergent_barrier, missed_barrier, warp_deadlock, undefined_shuffle, unfinished_copy, invalid_copy, endless_kernel,
 //   failed_assert, trap, division_by_zero, stack_overflow, unordered_streams, absent_block,
 //   unordered_launches, missing_fence, unwritten_output, unordered_stores, unfinished_product,
 //   missing_proxy_fence

@@ -1004,10 +1004,7 @@ TEST_CASE("The padding of a structure may be copied, and is not written by that"
 TEST_CASE("An access must stay in the variable that its address comes from") {
   Kernel k;
   Site its;
-  its.space = Space::shared;
-  its.begin = 64;
-  its.end = 128;
-  its.array = "tileA";
+  its.variable = {Space::shared, 64, 128, false, "tileA"};
   const int load = k.site(its);
   k.begin(32);
   CHECK(k.touch(0, 0, load, Act::load, Space::shared, 0xffff, words(64)));

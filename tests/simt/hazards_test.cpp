@@ -741,7 +741,7 @@ TEST_CASE("a copy that cannot be is named at its line", "[hazards][copies]") {
       {"copy_to_global", "out_of_bounds", "outside", 0, cudaErrorIllegalAddress},
       {"copy_from_misaligned", "misaligned", "reads 16 bytes", 0, cudaErrorMisalignedAddress},
       {"copy_to_misaligned", "misaligned", "writes 16 bytes", 0, cudaErrorMisalignedAddress},
-      {"copy_from_past_end", "out_of_bounds", "0 bytes past its end", 10, cudaErrorIllegalAddress},
+      {"copy_from_past_end", "out_of_bounds", "at byte 1024", 10, cudaErrorIllegalAddress},
       {"copy_to_past_end", "out_of_bounds", "tile (252 bytes)", 63, cudaErrorIllegalAddress},
       {"copy_from_null", "invalid_address", "null pointer", 0, cudaErrorIllegalAddress},
       {"copy_of_unwritten", "uninitialized_global_read", "nothing has written", 0, cudaSuccess},

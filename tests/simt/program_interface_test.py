@@ -45,6 +45,7 @@ KINDS = {
     "invalid_address",
     "uninitialized_shared_read",
     "uninitialized_global_read",
+    "uninitialized_local_read",
     "divergent_barrier",
     "missed_barrier",
     "warp_deadlock",

@@ -20,7 +20,8 @@ std::uint32_t BlockCheck::access(const Access& access) {
   const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
   const std::uint32_t mask = access.lanes.mask;
   if (mask == 0) return 0;
-  if (access.lanes.least < site.begin || access.lanes.beyond > site.end) {
+  const Site::Variable& variable = site.variable_of(access.act);
+  if (access.lanes.least < variable.begin || access.lanes.beyond > variable.end) {
     if (const std::uint32_t leaving = leaves_variable(access); leaving != 0) return leaving;
   }
   if (access.space == Space::shared) {
@@ -342,28 +343,31 @@ void BlockCheck::copied(unsigned warp, int lane, std::uint64_t to, unsigned byte
 
 std::uint32_t BlockCheck::leaves_variable(const Access& access) {
   const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
-  if (access.space != site.space || site.end == UINT64_MAX) return 0;
+  const Site::Variable& variable = site.variable_of(access.act);
+  if (access.space != variable.space || variable.end == UINT64_MAX) return 0;
   // The second address of a store that sends is that of a barrier.
-  if (site.sends && access.act != Act::store) return 0;
+  if (site.sends && access.act == Act::atomic) return 0;
   std::uint32_t leaving = 0;
   for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const std::uint64_t at = address_of(access, lane);
-    if (at >= site.begin && at + static_cast<unsigned>(access.lanes.bytes) <= site.end) continue;
-    const auto first = static_cast<std::int64_t>(at - site.begin);
+    if (at >= variable.begin && at + static_cast<unsigned>(access.lanes.bytes) <= variable.end)
+      continue;
+    const auto first = static_cast<std::int64_t>(at - variable.begin);
     Finding finding;
     finding.hazard = Hazard::out_of_bounds;
     finding.site = access.site;
-    finding.array = site.array.empty() ? checker_.name_of(access.space, site.begin) : site.array;
+    finding.array =
+        variable.array.empty() ? checker_.name_of(access.space, variable.begin) : variable.array;
     finding.what = std::string(access.act == Act::load    ? "reads "
                                : access.act == Act::store ? "writes "
                                                           : "updates ") +
                    std::to_string(access.lanes.bytes) + " bytes outside";
-    finding.detail = finding.array + " (" + std::to_string(site.end - site.begin) +
+    finding.detail = finding.array + " (" + std::to_string(variable.end - variable.begin) +
                      " bytes), at byte " + std::to_string(first);
     finding.outside = {first, first + access.lanes.bytes,
-                       static_cast<std::int64_t>(site.end - site.begin), access.lanes.bytes,
-                       site.is_dynamic};
+                       static_cast<std::int64_t>(variable.end - variable.begin), access.lanes.bytes,
+                       variable.is_dynamic};
     finding.party = {block_, access.warp * 32 + static_cast<unsigned>(lane)};
     finding.address = at;
     finding.count = 1;
@@ -830,13 +834,14 @@ void BlockCheck::leaves_unwritten(std::uint64_t address, std::size_t bytes, std:
 }
 
 std::uint32_t BlockCheck::meaningless(Hazard hazard, std::int32_t site, unsigned thread,
-                                      const std::string& what) {
+                                      const std::string& what, Remedy remedy) {
   Finding finding;
   finding.hazard = hazard;
   finding.site = site;
   finding.what = what;
   finding.party = {block_, thread};
   finding.count = 1;
+  finding.remedy = remedy;
   return new_origin({std::move(finding)});
 }
 

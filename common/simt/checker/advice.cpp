@@ -28,7 +28,7 @@ constexpr Kind kKinds[] = {
      "A plain read of global memory that other threads update atomically."},
     {Hazard::out_of_bounds, "out_of_bounds", false, "An access outside its array."},
     {Hazard::use_after_free, "use_after_free", false,
-     "An access to memory that was given back with cudaFree."},
+     "An access to memory that was given back with cudaFree, or of a function that has returned."},
     {Hazard::misaligned, "misaligned", false,
      "An address that is no multiple of the access's size."},
     {Hazard::invalid_address, "invalid_address", false,
@@ -37,6 +37,8 @@ constexpr Kind kKinds[] = {
      "A read of shared memory that nobody has written."},
     {Hazard::uninitialized_global_read, "uninitialized_global_read", false,
      "A read of global memory that nobody has written."},
+    {Hazard::uninitialized_local_read, "uninitialized_local_read", false,
+     "A read of an element of a local array that its thread has not written."},
     {Hazard::divergent_barrier, "divergent_barrier", false,
      "Threads of a block wait at different barriers, or for threads that never come."},
     {Hazard::missed_barrier, "missed_barrier", false,
@@ -204,6 +206,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
                "between "
                "the two.";
       }
+      if (remedy == Remedy::returned) {
+        return "A function's variables end with it: let it return the value itself, or fill an "
+               "array that its caller has.";
+      }
       return "Free the memory after the last kernel that uses it.";
     case Hazard::misaligned:
       if (remedy == Remedy::tensor_map) {
@@ -255,6 +261,8 @@ const char* advice(Hazard hazard, Remedy remedy) {
              "synchronise) before it is read.";
     case Hazard::uninitialized_global_read:
       return "cudaMalloc does not clear memory: copy to it, cudaMemset it, or write it first.";
+    case Hazard::uninitialized_local_read:
+      return "A local array holds garbage at first: write each element before it is read.";
     case Hazard::divergent_barrier:
       if (remedy == Remedy::cluster) return "To each barrier_arrive() belongs one barrier_wait().";
       if (remedy == Remedy::named_barrier) {

@@ -140,6 +140,13 @@ struct BlockCheck::Async {
   }
 };
 
+// What threads have written in their own memory, one thread's behind the other's.
+struct BlockCheck::Own {
+  std::size_t bytes;  // of all
+  Initialised initialised{0, bytes};
+  std::unordered_map<std::uint64_t, std::uint32_t> left_at;  // by words: what nobody wrote
+};
+
 // Used again by the next block.
 struct BlockCheck::Storage {
   explicit Storage(std::size_t bytes)
@@ -168,6 +175,7 @@ struct BlockCheck::Storage {
     bool has(std::size_t word) const { return (all[word / 64] >> word % 64 & 1) != 0; }
   };
   Touched loaded, stored;
+  std::unique_ptr<Own> own;
   // The block's own while there is one, empty without: memory for them is asked for once.
   std::vector<Filling> filling;
   std::vector<std::vector<Source>> sources;

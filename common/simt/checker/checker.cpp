@@ -144,6 +144,15 @@ BlockCheck::BlockCheck(Checker& checker, std::uint64_t block)
   }
   warp_since_.fill(1);
   const unsigned threads = (checker_.launch_.threads + 31) / 32 * 32;
+  if (const std::size_t bytes = checker_.launch_.own_bytes * threads; bytes != 0) {
+    if (storage_->own == nullptr || storage_->own->bytes != bytes) {
+      storage_->own = std::make_unique<Own>(bytes);
+    } else {
+      storage_->own->initialised.clear();
+      storage_->own->left_at.clear();
+    }
+    own_ = storage_->own.get();
+  }
   if (checker_.launch_.hands_on) threads_.resize(threads);
   if (checker_.launch_.is_async) {
     async_ = std::make_unique<Async>(checker_.launch_.shared_bytes, threads);

@@ -71,6 +71,7 @@ struct Site {
   bool is_as_constant =
       false;  // a load through the cache for what a launch only reads (ld.global.nc)
   bool is_of_texture = false;  // the same, by a texture
+  bool is_indexed = false;     // a load of a local array at a place that is worked out
   bool starts_copy = false;    // to shared memory, whose bytes come later
   /// st.async: its store is there when the barrier says so, not for its own thread before; its arrival at the barrier, an
   /// atomic, hands it on and takes nothing over.
@@ -84,16 +85,24 @@ struct Site {
     std::uint8_t used = 0xff;     // its bytes that matter to anything
     std::uint8_t matters = 0xff;  // to more than what is stored in memory
     bool is_moved = false;        // it only goes to memory, as it is
+    bool is_mixed = false;        // of a store: bits of several make it
     std::int16_t copy =
         -1;  // a register that does nothing but take values from memory to memory; -1: another
   };
   std::array<Value, 4> values{};
   bool is_covered = false;  // a load of what a wider one reads beside it: a piece of a structure
   /// Addresses are derived from this variable alone, and must stay in it (where they are of this space).
-  Space space = Space::global;
-  std::uint64_t begin = 0, end = UINT64_MAX;
-  bool is_dynamic = false;  // shared memory whose size the launch says
-  std::string array;        // its name; empty: as Launch::name_of has it
+  struct Variable {
+    Space space = Space::global;
+    std::uint64_t begin = 0, end = UINT64_MAX;
+    bool is_dynamic = false;  // shared memory whose size the launch says
+    std::string array;        // its name; empty: as Launch::name_of has it
+  };
+  Variable variable;
+  Variable source;  // of what a copy reads
+  const Variable& variable_of(Act act) const {
+    return (starts_copy || is_bulk) && act == Act::load ? source : variable;
+  }
 };
 
 struct Access {
@@ -134,6 +143,14 @@ struct Launch {
   bool looks_for_races = true;
   bool looks_for_uninitialised = true;
   NameOf name_of;
+  /// A function's local variables: where a thread has them, and from where to where the function's code is.
+  struct Own {
+    std::uint64_t begin, end;
+    std::int32_t first_site, end_site;
+  };
+  std::vector<Own> own;  // in the order of places
+  std::uint64_t own_bytes =
+      0;  // of a thread, in which is seen what it has not written; 0: it is not
 };
 
 class Checker;
@@ -159,9 +176,13 @@ class BlockCheck {
   void matters(std::uint32_t origin);
   /// Of a value that has no meaning, which is told once it matters.
   std::uint32_t meaningless(Hazard hazard, std::int32_t site, unsigned thread,
-                            const std::string& what);
-  /// A store has put such a value into shared memory.
+                            const std::string& what, Remedy remedy = Remedy::none);
+  /// A store has put such a value into shared memory, or into a thread's own.
   void leaves_unwritten(std::uint64_t address, std::size_t bytes, std::uint32_t origin);
+  void leaves_own_unwritten(unsigned thread, std::uint64_t address, std::size_t bytes,
+                            std::uint32_t origin);
+  /// Of local memory.
+  std::uint32_t own_access(const Access& access);
   /// All threads of the block that have not ended have met.
   void barrier();
   /// These lanes have met in a __syncwarp. `live` are those of the warp that have not ended.
@@ -222,6 +243,7 @@ class BlockCheck {
   class Telling;
   struct Storage;
   struct Async;
+  struct Own;
   struct Written;  // the last store of a word of shared memory
   struct Doing;    // an access while it is looked at
   friend class Checker;
@@ -293,8 +315,7 @@ class BlockCheck {
   bool is_one_change(const Exact& a, const Exact& b) const;
   bool some_stand_for_all() const;
   bool is_alike(const Exact& one, const Exact& now) const;
-  void judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
-             bool is_shared);
+  void judge(Words& words, Word& word, const Exact& now, const Doing& doing, int lane);
   bool keep_quiet(Words& words, Word& word, const Exact& now, const Site& site);
   std::size_t seen_of(const Word& word, const Exact& now) const;
   Met meet(Word& word, const Exact& now, const Site& site, bool is_shared);
@@ -304,8 +325,7 @@ class BlockCheck {
   void take_first(const Exact*& kept, const Exact& one) const;
   void look_for_fence(const Exact& one, const Exact& now, Met& met) const;
   void keep(Words& words, Word& word, const Exact& now, const Site& site, bool some_before);
-  void tell(Word& word, const Exact& now, const Met& met, const Access& access, int lane,
-            bool is_shared);
+  void tell(Word& word, const Exact& now, const Met& met, const Doing& doing, int lane);
   bool stores_same(const Exact& now, const Exact& earlier, const Access& access, int lane) const;
   inline Pages::Page* page_of(const Doing& doing, std::uint64_t address);
   inline bool are_settled(const Access& access) const;
@@ -319,6 +339,7 @@ class BlockCheck {
     std::optional<Finding> finding;  // none: it has been told
     std::uint32_t a = 0, b = 0;
   };
+  void own_unwritten(const Access& access, const Site& site, int lane);
   std::uint32_t new_origin(Unwritten its);
   std::uint32_t left_at(std::uint64_t address) const;
   void uninitialised(const Doing& doing, int lane);
@@ -362,8 +383,9 @@ class BlockCheck {
   std::array<std::int32_t, 32> warp_since_{};
   std::unique_ptr<Storage> storage_;
   std::unique_ptr<Async> async_;  // if the launch has some of it
-  std::int32_t copy_ = 0;         // which it asks for, until it is told of the barrier; 0: none
-  std::vector<Thread> threads_;   // if data are handed on
+  Own* own_ = nullptr;     // null: what a thread has not written in its own memory is not seen
+  std::int32_t copy_ = 0;  // which it asks for, until it is told of the barrier; 0: none
+  std::vector<Thread> threads_;  // if data are handed on
   Poll last_poll_;
   // Of each thread when it arrived at the barrier of the cluster.
   struct Arrival {

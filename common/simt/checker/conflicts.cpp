@@ -86,15 +86,16 @@ bool BlockCheck::arrives_behind(const Exact& earlier) {
 // Tells what an access meets in a word, each pair of lines once.
 class BlockCheck::Telling {
  public:
-  Telling(BlockCheck& block, Word& word, const Exact& now, const Met& met, const Access& access,
-          int lane, bool is_shared)
+  Telling(BlockCheck& block, Word& word, const Exact& now, const Met& met, const Doing& doing,
+          int lane)
       : block_(block),
+        memory_(doing.memory),
         word_(word),
         now_(now),
         met_(met),
-        access_(access),
+        access_(doing.access),
         lane_(lane),
-        is_shared_(is_shared) {}
+        is_shared_(doing.is_shared) {}
 
   void races() {
     const Exact* const load = met_.conflict[static_cast<std::size_t>(Act::load)];
@@ -212,7 +213,7 @@ class BlockCheck::Telling {
     word_.told.push_back(key(of_warp));
     const std::uint64_t address = address_of(access_, lane_);
     // That a copy has not come yet says more.
-    if (is_shared_ && block_.fillings_ != 0 && block_.filling_[address / 4].is_told) return;
+    if (is_shared_ && memory_.fillings_ != 0 && memory_.filling_[address / 4].is_told) return;
     if (array_.empty()) array_ = block_.checker_.name_of(access_.space, address);
     const auto place_of_text = [](const Exact& one) {
       return one.site == kNoSite ? -1 : static_cast<std::int32_t>(one.site);
@@ -278,6 +279,7 @@ class BlockCheck::Telling {
   }
 
   BlockCheck& block_;
+  const BlockCheck& memory_;  // of shared memory: whose it is
   Word& word_;
   const Exact& now_;
   const Met& met_;
@@ -287,9 +289,8 @@ class BlockCheck::Telling {
   std::string array_;  // its name, once it is needed
 };
 
-void BlockCheck::tell(Word& word, const Exact& now, const Met& met, const Access& access, int lane,
-                      bool is_shared) {
-  Telling telling(*this, word, now, met, access, lane, is_shared);
+void BlockCheck::tell(Word& word, const Exact& now, const Met& met, const Doing& doing, int lane) {
+  Telling telling(*this, word, now, met, doing, lane);
   telling.races();
   telling.orders();
 }

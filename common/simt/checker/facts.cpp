@@ -25,9 +25,13 @@ bool is_bulk(const Instruction& one) {
 bool is_async_fence(const Instruction& one) {
   return one.opcode == "fence" && (one.has("async") || one.has("async::generic"));
 }
+bool moves_matrix(const Instruction& one) {
+  return is_any(one.opcode, {"ldmatrix", "stmatrix"}) ||
+         (one.opcode == "wmma" && (one.has("load") || one.has("store")));
+}
 bool touches_memory(const Instruction& one) {
   return is_bulk(one) || is_any(one.opcode, {"ld", "ldu", "st", "atom", "red", "mbarrier"}) ||
-         starts_copy(one) || (one.opcode == "cp" && one.has("mbarrier"));
+         starts_copy(one) || (one.opcode == "cp" && one.has("mbarrier")) || moves_matrix(one);
 }
 // An atomic that changes nothing: it is there to see what other blocks have left, as atomicAdd(flag, 0).
 bool only_reads(const Instruction& one) {
@@ -102,10 +106,10 @@ bool is_of_barrier_object(const ptx::Module& module, const Instruction& one) {
   return is_inlined_from(module, one, "cp_async_bulk_shared_global");
 }
 
-// Of a load the operand with the address, of others too.
-const Operand* address_of(const Instruction& one) {
+// Of a load the operand with the address, of others too; of a copy that to which it goes, and behind it where from.
+const Operand* address_of(const Instruction& one, std::size_t number = 0) {
   for (const Operand& operand : one.operands) {
-    if (operand.kind == Operand::Kind::address) return &operand;
+    if (operand.kind == Operand::Kind::address && number-- == 0) return &operand;
   }
   return nullptr;
 }
@@ -163,9 +167,19 @@ class Registers {
     if (address.parts.empty()) return {};
     return of(address.parts.front());
   }
+  Origin of(const Operand& operand) const;
 
   // What a load is for, and, in `changed`, the store of what was made of it to the same place: count[i] = count[i] + 1.
   Reading reading(const Instruction& load, const Instruction*& changed, Site& site) const;
+  // Whether its place in a variable is worked out, not said by the text.
+  bool is_indexed(const Operand& address) const;
+  // Whether bits are put together in the register, of which some may mean something where others don't.
+  bool is_mixed(std::int32_t index) const {
+    const auto& all = defined_[static_cast<std::size_t>(index)];
+    return std::any_of(all.begin(), all.end(), [](const Instruction* one) {
+      return is_any(one->opcode, {"and", "or", "xor", "lop3", "bfi", "prmt"});
+    });
+  }
   bool is_used(std::int32_t index) const { return !uses_[static_cast<std::size_t>(index)].empty(); }
   // Of what a load of this type puts into a register, the bytes that something depends on.
   std::uint8_t used_bytes(std::int32_t index, Type type) const {
@@ -200,17 +214,6 @@ class Registers {
   }
 
  private:
-  Origin of(const Operand& operand) const {
-    switch (operand.kind) {
-      case Operand::Kind::reg:
-        return operand.index < 0 ? Origin{} : origins_[static_cast<std::size_t>(operand.index)];
-      case Operand::Kind::symbol:
-        return {Origin::Kind::variable, std::string(operand.name)};
-      default:
-        return {};
-    }
-  }
-
   // Of a sum: a pointer and what is added. A variable is surer to be one than a parameter.
   static Origin sum(const Origin& a, const Origin& b) {
     if (a.kind == Origin::Kind::none || a == b) return b;
@@ -263,6 +266,17 @@ class Registers {
   std::set<std::int64_t> objects_;
 };
 
+Origin Registers::of(const Operand& operand) const {
+  switch (operand.kind) {
+    case Operand::Kind::reg:
+      return operand.index < 0 ? Origin{} : origins_[static_cast<std::size_t>(operand.index)];
+    case Operand::Kind::symbol:
+      return {Origin::Kind::variable, std::string(operand.name)};
+    default:
+      return {};
+  }
+}
+
 Origin Registers::result_of(const Instruction& one) const {
   const auto operand = [&](std::size_t i) {
     return i < one.operands.size() ? of(one.operands[i]) : Origin{};
@@ -312,6 +326,21 @@ bool Registers::names_object(const Instruction& one) const {
   if (base.kind != Operand::Kind::reg || base.index < 0) return false;
   const std::string& name = function_.registers[static_cast<std::size_t>(base.index)].name;
   return (name == "%SP" || name == "%SPL") && of(base).kind == Origin::Kind::variable;
+}
+
+bool Registers::is_indexed(const Operand& address) const {
+  const Operand* its = address.parts.empty() ? nullptr : &address.parts.front();
+  while (its != nullptr && its->kind == Operand::Kind::reg && its->index >= 0) {
+    const auto& all = defined_[static_cast<std::size_t>(its->index)];
+    if (all.empty()) return false;  // %SP
+    const Instruction& one = *all.front();
+    if (all.size() > 1) return true;
+    const bool is_fixed = is_any(one.opcode, {"mov", "cvta", "ld"}) ||
+                          (one.opcode == "add" && one.operands[2].kind == Operand::Kind::number);
+    if (!is_fixed) return true;
+    its = one.opcode == "ld" ? nullptr : &one.operands[1];
+  }
+  return false;
 }
 
 void Registers::derive() {
@@ -630,6 +659,31 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
   return uses_result ? Reading::tested_again : Reading::guard;
 }
 
+// What a call gives for a pointer among the parameters of what it calls; null: that can't be told.
+const Operand* given_for(const Origin& parameter, const ptx::Function& callee,
+                         const Instruction& call, const ptx::Function& caller) {
+  const auto its =
+      std::find_if(callee.parameters.begin(), callee.parameters.end(),
+                   [&](const ptx::Variable& one) { return one.name == parameter.name; });
+  const bool is_there =
+      &call >= caller.body.data() && &call < caller.body.data() + caller.body.size();
+  if (its == callee.parameters.end() || !is_there) return nullptr;
+  const std::size_t number = static_cast<std::size_t>(its - callee.parameters.begin());
+  const std::size_t list =
+      call.operands.front().kind == Operand::Kind::list && call.operands.size() > 2 ? 2 : 1;
+  if (list >= call.operands.size() || number >= call.operands[list].parts.size()) return nullptr;
+  const std::string_view name = call.operands[list].parts[number].name;
+  for (const Instruction* one = &call; one-- != caller.body.data() && one->opcode != "call";) {
+    if (one->opcode != "st" || !one->has("param") || one->operands.size() != 2) continue;
+    const Operand& to = one->operands[0];
+    if (to.parts.empty() || to.parts.front().name != name) continue;
+    if (to.offset + to.parts.front().offset != parameter.offset) continue;
+    const bool is_pointer = ptx::bytes_of(one->type()) == 8 && one->guard < 0;
+    return is_pointer ? &one->operands[1] : nullptr;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Facts facts_of(const ptx::Module& module, const machine::Code& code) {
@@ -637,6 +691,35 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
   std::map<const ptx::Function*, Registers> all;
   const auto registers_of = [&](const ptx::Function& function) -> const Registers& {
     return all.try_emplace(&function, function).first->second;
+  };
+  // The innermost body that a place in the code is in, whose variables lie at one place of a thread's memory.
+  const auto body_of = [&](std::size_t site) -> const machine::Body* {
+    const auto at = static_cast<std::int32_t>(site);
+    const auto its = std::find_if(code.bodies.rbegin(), code.bodies.rend(), [&](const auto& one) {
+      return one.first_site <= at && at < one.end_site;
+    });
+    return its == code.bodies.rend() || its->called >= 0 ? nullptr : &*its;
+  };
+  const auto resolved = [&](Origin origin, const machine::Body* body) {
+    while (body != nullptr && body->outer >= 0 && origin.kind == Origin::Kind::parameter) {
+      const machine::Body& outer = code.bodies[static_cast<std::size_t>(body->outer)];
+      const Operand* const given =
+          given_for(origin, *body->function, *code.sites[static_cast<std::size_t>(body->call_site)],
+                    *outer.function);
+      if (given == nullptr) return Origin{};
+      origin = registers_of(*outer.function).of(*given);
+      body = &outer;
+    }
+    if (origin.kind != Origin::Kind::object) return origin;
+    const ptx::Variable* const its =
+        body == nullptr ? nullptr : body->function->variable(origin.name);
+    const auto place =
+        body == nullptr ? decltype(body->locals)::const_iterator{} : body->locals.find(origin.name);
+    if (its == nullptr || place == body->locals.end()) return Origin{};
+    const auto begin = static_cast<std::int64_t>(place->second);
+    origin.end = begin + (origin.end != 0 ? origin.end : static_cast<std::int64_t>(its->bytes));
+    origin.offset += begin;
+    return origin;
   };
   std::map<const Instruction*, const ptx::Function*> rewritten;
   for (const auto& [one, function] : code.rewritten) rewritten[&one] = function;
@@ -655,7 +738,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
   bool polls = false, meets = false;
   for (const Instruction* const one : code.sites) {
     Site site;
-    Origin origin;
+    Origin origin, source;
     if (is_any(one->opcode, {"membar", "fence"}) && !is_async_fence(*one)) facts.hands_on = true;
     facts.is_async |= is_bulk(*one) || (one->opcode == "wgmma" && one->has("mma_async"));
     if (one->opcode == "bar" && one->has("warp")) {
@@ -688,8 +771,14 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       facts.hands_on |= one->opcode == "atom" && (one->has("cas") || one->has("exch"));
       site.only_reads = only_reads(*one);
       polls |= site.only_reads && !one->has("shared");
-      const Operand* const address = address_of(*one);
-      if (address != nullptr) origin = registers.origin(*address);
+      const machine::Body* const body = body_of(facts.sites.size());
+      // By a tensor map it goes to where that says, or comes from there.
+      const bool is_by_map = site.is_bulk && one->has("tensor");
+      const Operand* const address = is_by_map && !site.sends ? nullptr : address_of(*one);
+      if (address != nullptr) origin = resolved(registers.origin(*address), body);
+      const Operand* const from = one->opcode == "cp" && !is_by_map ? address_of(*one, 1) : nullptr;
+      if (from != nullptr) source = resolved(registers.origin(*from), body);
+      site.is_indexed = origin.kind == Origin::Kind::object && registers.is_indexed(*address);
       if (one->has("const") && origin.kind == Origin::Kind::variable) {
         origin.end = bytes_of_variable(module, origin.name);
       }
@@ -727,6 +816,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
             site.values[i].used = is_store ? 0xff : 0;
             continue;
           }
+          if (is_store) site.values[i].is_mixed = registers.is_mixed(value.index);
           if (!is_store && reads_beyond_its_ranges(module, *one)) {
             site.values[i].used = 0;
           } else if (!is_store) {
@@ -751,6 +841,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
     if (site.is_of_texture || one->opcode == "suld") site.values.fill({.used = 0});
     facts.sites.push_back(std::move(site));
     facts.origins.push_back(std::move(origin));
+    facts.sources.push_back(std::move(source));
   }
   // Without a fence it hands on what was read before a barrier, and that only.
   facts.hands_on |= polls && meets;

@@ -15,8 +15,8 @@ namespace simt::checker {
 struct Origin {
   enum class Kind : std::uint8_t { none, variable, object, parameter, several } kind = Kind::none;
   std::string name;  // of the variable, or of the kernel's parameter
-  std::int64_t offset =
-      0;  // in the parameter: where the pointer is; of an object of local memory: in the variable
+  /// In the parameter: where the pointer is; of an object of local memory: in the thread's.
+  std::int64_t offset = 0;
   std::int64_t end = 0;  // of an object; of a variable of constant memory its bytes
   bool operator==(const Origin&) const = default;
 };
@@ -24,6 +24,7 @@ struct Origin {
 struct Facts {
   std::vector<Site> sites;      // by Code::sites
   std::vector<Origin> origins;  // the same; of those that touch memory
+  std::vector<Origin> sources;  // of copies, what they read
   bool hands_on = false;        // see Launch
   bool is_async = false;        // the same
   bool writes_surfaces = false;

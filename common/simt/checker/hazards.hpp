@@ -18,6 +18,7 @@ enum class Hazard : std::uint8_t {
   invalid_address,
   uninitialized_shared_read,
   uninitialized_global_read,
+  uninitialized_local_read,
   divergent_barrier,
   missed_barrier,
   warp_deadlock,
@@ -93,6 +94,7 @@ enum class Remedy : std::uint8_t {
   launch_over,        // a launch before it that lets the next one begin at its end only
   heap,               // memory that kernels allocate and free
   own_memory,         // of a block or a thread: its address means nothing to others
+  returned,           // a variable of a function that has
   host,               // what a kernel waits for
   another_stream,     // the same
   polled_by_host,     // what a kernel tells it while it runs

@@ -52,21 +52,20 @@ bool BlockCheck::is_alike(const Exact& one, const Exact& now) const {
          one.moment >= std::max(since_, warp_since_[now.thread / 32]);
 }
 
-void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Access& access, int lane,
-                       bool is_shared) {
+void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Doing& doing, int lane) {
   // Thousands of lanes may poll one lock: what each does again there is nothing to any other.
-  const bool is_plain = !(is_shared && checker_.launch_.has_clusters) &&
+  const bool is_plain = !(doing.is_shared && checker_.launch_.has_clusters) &&
                         !checker_.launch_.by_barriers && is_plain_atomic(now);
   if (word.is_of_atomics && is_plain && word.all.size() < 2 * word.tidy) {
     word.all.push_back(now);
     ++words.accesses;
     return;
   }
-  const Site& site = checker_.launch_.sites[static_cast<std::size_t>(access.site)];
+  const Site& site = doing.site;
   if (keep_quiet(words, word, now, site)) return;
   if (word.is_of_atomics && word.all.size() > word.tidy) tidy(words, word);
-  const Met met = meet(word, now, site, is_shared);
-  if (met.is_told()) tell(word, now, met, access, lane, is_shared);
+  const Met met = meet(word, now, site, doing.is_shared);
+  if (met.is_told()) tell(word, now, met, doing, lane);
   keep(words, word, now, site, met.before != 0);
   word.is_of_atomics =
       is_plain && std::all_of(word.all.begin(), word.all.end(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 namespace simt::checker {
 namespace {
@@ -57,6 +58,8 @@ LaunchCheck::LaunchCheck(Checker& checker, const Facts& facts, const machine::Gr
   launch.is_quick = looks.is_parallel && launch.has_clusters && facts.may_be_quick;
   launch.looks_for_races = looks.for_races;
   launch.looks_for_uninitialised = looks.for_uninitialised;
+  if (looks.for_bounds || looks.for_uninitialised) own_variables(launch);
+  has_own_ = looks.for_uninitialised && !launch.own.empty();
   launch.name_of = [this, name_of = std::move(name_of)](Space space, std::uint64_t address) {
     return space == Space::shared ? name_in_shared(address) : name_of(address);
   };
@@ -74,61 +77,89 @@ void LaunchCheck::bound(const machine::Addresses& variables) {
     return std::find_if(parameters.begin(), parameters.end(),
                         [&](const ptx::Variable& one) { return one.name == name; });
   };
-  for (std::size_t i = 0; i < sites_.size(); ++i) {
-    const Origin& origin = facts_.origins[i];
-    Site& site = sites_[i];
+  const auto variable_of = [&](const Origin& origin) {
+    Site::Variable its;
     if (origin.kind == Origin::Kind::variable) {
-      const auto its = std::find_if(grid_.code->shared.begin(), grid_.code->shared.end(),
-                                    [&](const auto& one) { return one.name == origin.name; });
-      if (its != grid_.code->shared.end()) {
-        site.space = Space::shared;
-        site.begin = its->begin;
-        site.end = its->bytes == 0 ? shared_bytes : its->begin + its->bytes;
-        site.is_dynamic = its->bytes == 0;
-        site.array = ptx::variable_name(origin.name);
-      } else if (const auto own = named(origin.name); own != parameters.end()) {
-        site.space = Space::parameter;
-        site.begin = places[static_cast<std::size_t>(own - parameters.begin())];
-        site.end = site.begin + static_cast<std::uint64_t>(own->bytes);
-        site.array = "a parameter";
-      } else if (const auto global = variables.find(origin.name); global == variables.end()) {
-        continue;
-      } else if (origin.end != 0) {
-        site.space = Space::constant;
-        site.begin = global->second;
-        site.end = site.begin + static_cast<std::uint64_t>(origin.end);
-        site.array = ptx::variable_name(origin.name);
-      } else {
-        const memory::Allocation* const all = grid_.arena->find(global->second);
-        if (all == nullptr || all->begin != global->second) continue;
-        site.begin = all->begin;
-        site.end = all->end();
-        site.array = all->name;
+      const auto shared = std::find_if(grid_.code->shared.begin(), grid_.code->shared.end(),
+                                       [&](const auto& one) { return one.name == origin.name; });
+      if (shared != grid_.code->shared.end()) {
+        const bool is_dynamic = shared->bytes == 0;
+        return Site::Variable{Space::shared, shared->begin,
+                              is_dynamic ? shared_bytes : shared->begin + shared->bytes, is_dynamic,
+                              ptx::variable_name(origin.name)};
       }
-    } else if (origin.kind == Origin::Kind::object) {
-      const auto its = std::find_if(grid_.code->own.begin(), grid_.code->own.end(),
-                                    [&](const auto& one) { return one.name == origin.name; });
-      if (its == grid_.code->own.end()) continue;
-      site.space = Space::local;
-      site.begin = its->begin + static_cast<std::uint64_t>(origin.offset);
-      site.end = origin.end != 0 ? its->begin + static_cast<std::uint64_t>(origin.end)
-                                 : its->begin + its->bytes;
-      site.array = "a local array";
-    } else if (origin.kind == Origin::Kind::parameter) {
+      if (const auto own = named(origin.name); own != parameters.end()) {
+        const std::uint64_t begin = places[static_cast<std::size_t>(own - parameters.begin())];
+        return Site::Variable{Space::parameter, begin,
+                              begin + static_cast<std::uint64_t>(own->bytes), false, "a parameter"};
+      }
+      const auto global = variables.find(origin.name);
+      if (global == variables.end()) return its;
+      if (origin.end != 0) {
+        return Site::Variable{Space::constant, global->second,
+                              global->second + static_cast<std::uint64_t>(origin.end), false,
+                              ptx::variable_name(origin.name)};
+      }
+      const memory::Allocation* const all = grid_.arena->find(global->second);
+      if (all == nullptr || all->begin != global->second) return its;
+      return Site::Variable{Space::global, all->begin, all->end(), false, all->name};
+    }
+    if (origin.kind == Origin::Kind::object) {
+      return Site::Variable{Space::local, static_cast<std::uint64_t>(origin.offset),
+                            static_cast<std::uint64_t>(origin.end), false, "a local array"};
+    }
+    if (origin.kind == Origin::Kind::parameter) {
       std::uint64_t pointer = 0;
-      const auto its = named(origin.name);
-      if (its != parameters.end()) {
-        const std::uint64_t from = places[static_cast<std::size_t>(its - parameters.begin())] +
+      const auto own = named(origin.name);
+      if (own != parameters.end()) {
+        const std::uint64_t from = places[static_cast<std::size_t>(own - parameters.begin())] +
                                    static_cast<std::uint64_t>(origin.offset);
         if (from + sizeof pointer <= grid_.parameters.size()) {
           std::memcpy(&pointer, grid_.parameters.data() + from, sizeof pointer);
         }
       }
       const memory::Allocation* const there = grid_.arena->find(pointer);
-      if (pointer == 0 || there == nullptr || there->is_freed) continue;
-      site.begin = there->begin;
-      site.end = there->end();
+      if (pointer == 0 || there == nullptr || there->is_freed) return its;
+      its.begin = there->begin;
+      its.end = there->end();
     }
+    return its;
+  };
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    sites_[i].variable = variable_of(facts_.origins[i]);
+    sites_[i].source = variable_of(facts_.sources[i]);
+  }
+}
+
+void LaunchCheck::own_variables(Launch& launch) const {
+  const machine::Code& code = *grid_.code;
+  // Functions that are known by their address lie behind the kernel, whose variables are there while it runs.
+  const auto has_called = [&](const machine::Body& body) {
+    return body.outer < 0 || !code.called.empty();
+  };
+  for (const machine::Body& body : code.bodies) {
+    if (body.called >= 0) continue;
+    for (const ptx::Variable& one : body.function->variables) {
+      const auto its = body.locals.find(one.name);
+      if (one.space != ptx::Space::local || its == body.locals.end()) continue;
+      const bool is_open = has_called(body);
+      launch.own.push_back({its->second, its->second + static_cast<std::uint64_t>(one.bytes),
+                            is_open ? 0 : body.first_site,
+                            is_open ? std::numeric_limits<std::int32_t>::max() : body.end_site});
+    }
+  }
+  std::sort(launch.own.begin(), launch.own.end(),
+            [](const Launch::Own& a, const Launch::Own& b) { return a.begin < b.begin; });
+  // What the system leaves there nobody tells.
+  using machine::Service;
+  const bool writes = std::any_of(
+      code.service_calls.begin(), code.service_calls.end(), [](const machine::ServiceCall& one) {
+        return one.service != Service::print && one.service != Service::assertion &&
+               one.service != Service::allocate && one.service != Service::free &&
+               one.service != Service::trap;
+      });
+  if (launch.looks_for_uninitialised && !launch.own.empty() && !writes) {
+    launch.own_bytes = code.local;
   }
 }
 
@@ -173,7 +204,7 @@ void LaunchCheck::matters(const machine::Warp& warp, std::uint32_t origin) {
 
 // What a load has found that nobody wrote goes to its registers.
 void LaunchCheck::bring(const WarpAccess& its, const Access& access) {
-  check_of(*its.warp->block).complete(access);
+  if (access.space != Space::local) check_of(*its.warp->block).complete(access);
   for (const Access::Unwritten& one : unwritten_) {
     its.warp->undefined->bring(machine::value_slot(*its.step, one.value),
                                static_cast<std::size_t>(one.lane), one.origin);
@@ -181,7 +212,52 @@ void LaunchCheck::bring(const WarpAccess& its, const Access& access) {
   unwritten_.clear();
 }
 
-// A store of what nobody wrote leaves the block's own shared memory unwritten; elsewhere it matters.
+// A store of an address of local memory to where others read it.
+void LaunchCheck::lend(const WarpAccess& its, const Access& access) {
+  const machine::Block* const owner = access.space == Space::shared ? its.block : nullptr;
+  machine::each_lane(its.lanes.mask, [&](std::size_t lane) {
+    for (int i = 0; i < its.step->count; ++i) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, access.values[static_cast<std::size_t>(i)] + lane * sizeof value,
+                  sizeof value);
+      const std::uint64_t at = its.lanes.address[lane] + static_cast<unsigned>(i) * sizeof value;
+      if (value - machine::kLocalWindow < machine::kWindowBytes) {
+        lent_[{owner, at}] = {machine::linear(its.warp->block->index, grid_.blocks),
+                              its.warp->index * machine::kLanes + static_cast<unsigned>(lane)};
+      } else if (!lent_.empty()) {
+        lent_.erase({owner, at});
+      }
+    }
+  });
+}
+
+// Whoever reads such an address of another thread, and goes by it, comes to his own memory.
+void LaunchCheck::borrow(const WarpAccess& its, const Access& access) {
+  const machine::Block* const owner = access.space == Space::shared ? its.block : nullptr;
+  const std::uint64_t block = machine::linear(its.warp->block->index, grid_.blocks);
+  machine::each_lane(its.lanes.mask, [&](std::size_t lane) {
+    for (int i = 0; i < its.step->count; ++i) {
+      std::uint64_t value = 0;
+      const std::uint64_t at = its.lanes.address[lane] + static_cast<unsigned>(i) * sizeof value;
+      const auto found = lent_.find({owner, at});
+      if (found == lent_.end()) continue;
+      std::memcpy(&value, access.memory + at, sizeof value);
+      const unsigned thread = its.warp->index * machine::kLanes + static_cast<unsigned>(lane);
+      if (value - machine::kLocalWindow >= machine::kWindowBytes ||
+          found->second == Party{block, thread}) {
+        continue;
+      }
+      its.warp->undefined->bring(
+          machine::value_slot(*its.step, i), lane,
+          check_of(*its.warp->block)
+              .meaningless(Hazard::invalid_address, its.step->site, thread,
+                           "goes by the address of a local variable of another thread",
+                           Remedy::own_memory));
+    }
+  });
+}
+
+// A store of what nobody wrote leaves the block's own shared memory unwritten, or the thread's; elsewhere it matters.
 void LaunchCheck::take(const WarpAccess& its) {
   BlockCheck& check = check_of(*its.warp->block);
   const bool is_own = its.space == WarpAccess::Space::shared && its.block == its.warp->block;
@@ -193,6 +269,14 @@ void LaunchCheck::take(const WarpAccess& its) {
       if (is_own) {
         check.leaves_unwritten(its.lanes.address[lane] + static_cast<unsigned>(i * bytes),
                                static_cast<std::size_t>(bytes), origin);
+      } else if (its.space == WarpAccess::Space::local &&
+                 !grid_.code->sites[static_cast<std::size_t>(its.step->site)]->has("param")) {
+        // Of a bit field some bits may mean something.
+        const Site& site = sites_[static_cast<std::size_t>(its.step->site)];
+        if (site.values[static_cast<std::size_t>(i)].is_mixed) continue;
+        check.leaves_own_unwritten(its.warp->index * machine::kLanes + static_cast<unsigned>(lane),
+                                   its.lanes.address[lane] + static_cast<unsigned>(i * bytes),
+                                   static_cast<std::size_t>(bytes), origin);
       } else {
         check.matters(origin);
       }
@@ -211,8 +295,8 @@ std::uint32_t LaunchCheck::parameter(const WarpAccess& its) {
 }
 
 std::uint32_t LaunchCheck::leaves_read_only(const WarpAccess& its, Space space) {
-  const Site& site = sites_[static_cast<std::size_t>(its.step->site)];
-  if (site.begin <= its.lanes.least && its.lanes.beyond <= site.end) return 0;
+  const Site::Variable& its_variable = sites_[static_cast<std::size_t>(its.step->site)].variable;
+  if (its_variable.begin <= its.lanes.least && its.lanes.beyond <= its_variable.end) return 0;
   Access access = told(its);
   access.space = space;
   const std::uint32_t leaving = check_of(*its.warp->block).leaves_variable(access);
@@ -232,7 +316,12 @@ std::uint32_t LaunchCheck::look(const WarpAccess& its) {
     return faulty;
   };
   if (its.space == WarpAccess::Space::local) {
-    return remember(check_of(block).leaves_variable(told(its)));
+    Access access = told(its);
+    access.value_bytes = its.lanes.bytes / its.step->count;
+    if (its.step->flow == machine::Flow::loads) access.unwritten = &unwritten_;
+    const std::uint32_t faulty = check_of(block).own_access(access);
+    if (!unwritten_.empty()) bring(its, access);
+    return remember(faulty);
   }
   const bool is_shared = its.space == WarpAccess::Space::shared;
   // Memory that the host has lent is not looked at.
@@ -249,6 +338,10 @@ std::uint32_t LaunchCheck::look(const WarpAccess& its) {
       access.values[static_cast<std::size_t>(i)] =
           its.warp->registers + machine::value_slot(*its.step, i);
     }
+  }
+  if (has_own_ && access.value_bytes == sizeof(std::uint64_t)) {
+    if (access.act == Act::store && access.values[0] != nullptr) lend(its, access);
+    if (its.step->flow == machine::Flow::loads && !lent_.empty()) borrow(its, access);
   }
   if (!is_shared && looks_for_races_ && !unwaited_.empty()) {
     std::uint32_t lanes = 0;
@@ -454,7 +547,7 @@ void LaunchCheck::phase_completed(const machine::Block& block, std::uint32_t bar
 bool LaunchCheck::fault(const WarpAccess& its, int lane) {
   has_faults_ = true;
   Access access = told(its);
-  const Space named = sites_[static_cast<std::size_t>(its.step->site)].space;
+  const Space named = sites_[static_cast<std::size_t>(its.step->site)].variable.space;
   if (access.space == Space::local && named == Space::parameter) access.space = named;
   access.lanes.mask = 1u << lane;
   return check_of(*its.warp->block).leaves_variable(access) != 0;

@@ -206,11 +206,11 @@ void BlockCheck::exactly(const Doing& doing, Cells& cells, Others* others, unsig
   }
   (its != nullptr ? *its : passing).meetings = memory.meetings_;
   if (its != nullptr) {
-    judge(words, *its, now, access, lane, is_shared);
+    judge(words, *its, now, doing, lane);
     return;
   }
   const std::size_t accesses = words.accesses;
-  judge(words, passing, now, access, lane, is_shared);
+  judge(words, passing, now, doing, lane);
   if (is_usual && is_shared && is_alone && fits_cell(passing)) {
     // Who hands a word on as it should need not leave the cell.
     words.accesses = accesses;

@@ -175,15 +175,14 @@ struct CalledFunction {
       registers;  // where they begin, and bytes per lane; 0: a predicate
 };
 
-/// A function's body among the steps: the kernel's, one in place of a call, or one that is called. For debuggers: what its
-/// registers and variables are.
+/// A function's body among the steps: the kernel's, one in place of a call, or one that is called, with its variables.
 struct Body {
   const ptx::Function* function = nullptr;
   std::int32_t outer = -1;   // in Code::bodies: the one that it stands in; -1: none
   std::int32_t called = -1;  // in Code::called: addresses are in a frame; -1: they are the thread's
-  std::int32_t first_site = 0, end_site = 0;         // its own, and those of bodies in it
-  std::int32_t call_site = -1;                       // in the outer one
-  std::vector<std::uint32_t> slots;                  // by register; kNoSlot: nothing uses it
+  std::int32_t first_site = 0, end_site = 0;  // its own, and those of bodies in it
+  std::int32_t call_site = -1;                // in the outer one
+  std::vector<std::uint32_t> slots;  // of nvcc -G only, by register; kNoSlot: nothing uses it
   std::map<std::string_view, std::uint64_t> locals;  // .local and .param: where they begin
 };
 inline constexpr std::uint32_t kNoSlot = ~0u;
@@ -277,7 +276,6 @@ struct Code {
   /// Registers that the text reads before it writes them, and their bytes: ones when a warp begins.
   std::vector<std::pair<std::uint32_t, std::size_t>> undefined;
   std::vector<PlacedVariable> shared;
-  std::vector<PlacedVariable> own;  // of local memory: the kernel's, not of what it calls
   std::vector<ServiceCall> service_calls;
   std::vector<ImageAccess> image_accesses;
   std::vector<GroupProduct> group_products;
@@ -285,7 +283,7 @@ struct Code {
   std::vector<CalledFunction> called;
   std::map<std::uint64_t, std::int32_t> called_at;  // by address
   std::vector<CallPlan> calls;
-  std::vector<Body> bodies;         // of nvcc -G only; an outer one comes first
+  std::vector<Body> bodies;         // an outer one comes first
   std::uint32_t static_shared = 0;  // bytes
   std::uint32_t local = 0;          // bytes per thread
   bool allocates = false;           // more of it, while it runs (alloca)

@@ -405,16 +405,14 @@ void Decoder::body(const ptx::Function& function) {
   // ptxas leaves what is made for a debugger as it is.
   const Rewritten rewritten =
       module.is_debug ? Rewritten{} : rewrite_as_ptxas(module, function, shared_);
-  if (module.is_debug) {
-    frames_.back().body = static_cast<std::int32_t>(code_->bodies.size());
-    code_->bodies.push_back({.function = &function,
-                             .outer = is_outermost() ? -1 : frames_.end()[-2].body,
-                             .called = frames_.front().called,
-                             .first_site = static_cast<std::int32_t>(code_->sites.size()),
-                             .call_site = is_outermost() ? -1 : site_,
-                             .slots = {},
-                             .locals = {}});
-  }
+  frames_.back().body = static_cast<std::int32_t>(code_->bodies.size());
+  code_->bodies.push_back({.function = &function,
+                           .outer = is_outermost() ? -1 : frames_.end()[-2].body,
+                           .called = frames_.front().called,
+                           .first_site = static_cast<std::int32_t>(code_->sites.size()),
+                           .call_site = is_outermost() ? -1 : site_,
+                           .slots = {},
+                           .locals = {}});
   const std::set<const ptx::Instruction*> early = touches_of_products(function);
   const std::set<const ptx::Instruction*> unfenced = unfenced_products(function);
   const std::vector<UnrolledLoop> loops =
@@ -456,12 +454,10 @@ void Decoder::body(const ptx::Function& function) {
     if (passage.goes_on >= 0) emit_jump_to(jump_to_label(), passage.goes_on).flow = Flow::jumps;
   }
   Frame& frame = frames_.back();
-  if (frame.body >= 0) {
-    Body& its = code_->bodies[static_cast<std::size_t>(frame.body)];
-    its.end_site = static_cast<std::int32_t>(code_->sites.size());
-    its.slots = frame.slots;
-    its.locals = frame.locals;
-  }
+  Body& its = code_->bodies[static_cast<std::size_t>(frame.body)];
+  its.end_site = static_cast<std::int32_t>(code_->sites.size());
+  its.locals = frame.locals;
+  if (module.is_debug) its.slots = frame.slots;
   frame.starts.back() = code_->steps.size();
   for (const Frame::Jump& jump : frame.jumps) {
     const auto met = meetings.find({jump.from, jump.to});
@@ -681,11 +677,6 @@ std::unique_ptr<Code> Decoder::decode() {
     }
   };
   place(module.variables);
-  for (const ptx::Variable& one : kernel.variables) {
-    if (one.space != Space::local) continue;
-    code_->own.push_back({one.name, static_cast<std::uint32_t>(frame.locals.at(one.name)),
-                          static_cast<std::uint32_t>(one.bytes)});
-  }
   code_->parameters = static_cast<std::uint32_t>(ptx::parameter_places(kernel).back());
   frames_.push_back(std::move(frame));
   body(kernel);

@@ -130,10 +130,7 @@ void Undefined::pass(const Step& step, Warp& warp) {
       for (int i = 0; i < step.count; ++i) put(value_slot(step, i), lanes, {});
       return;
     case Flow::stores:
-      needs(step.from[kAddress], lanes, warp);
-      // What goes elsewhere the observer sees.
-      if (step.window != Window::local && step.window != Window::parameter) return;
-      for (int i = 0; i < step.count; ++i) needs(value_slot(step, i), lanes, warp);
+      needs(step.from[kAddress], lanes, warp);  // where it goes the observer sees
       return;
     default:
       put(step.to, lanes, made_by(step, warp, lanes));

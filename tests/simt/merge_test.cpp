@@ -21,7 +21,7 @@ std::string rewritten(const std::string& variables, const std::string& body,
   const std::string last = variables.substr(0, variables.rfind('['));
   const auto module = ptx::parse(
       ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
-      ".reg .pred %p<4>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<4>;\n.reg .f32 %f<10>;\n.reg .b16 "
+      ".reg .pred %p<4>;\n.reg .b32 %r<99>;\n.reg .b64 %rd<4>;\n.reg .f32 %f<10>;\n.reg .b16 "
       "%h<4>;\n" +
           variables + "mov.u32 %r0, %tid.x;\nshl.b32 %r2, %r0, 5;\nmov.u32 %r3, " +
           last.substr(last.rfind(' ') + 1) + ";\nadd.u32 %r1, %r3, %r2;\n" + body + "\nret;\n}\n",
@@ -414,6 +414,15 @@ TEST_CASE("A load waits for the jump of those who do not need it") {
   };
   const std::string sum = "cvt.u32.u16 %r7, %h1;\nadd.u32 %r8, %r7, 3;\n";
   CHECK(worked_out(sum) == "ld.global.f32; ld.shared.u8; st.global.u32; st.shared.f32");
+  // Each is looked at once, though all are needed twice: else 40 would take hours.
+  std::string twice = "cvt.u32.u16 %r10, %h1;\n";
+  for (int k = 10; k < 90; k += 2) {
+    const auto name = [](int number) { return "%r" + std::to_string(number); };
+    twice += "shr.u32 " + name(k + 1) + ", " + name(k) + ", 7;\nxor.b32 " + name(k + 2) + ", " +
+             name(k) + ", " + name(k + 1) + ";\n";
+  }
+  CHECK(worked_out(twice + "add.u32 %r8, %r90, 3;\n") ==
+        "ld.global.f32; ld.shared.u8; st.global.u32; st.shared.f32");
   CHECK(worked_out("cvt.u32.u16 %r7, %h1;\ndiv.u32 %r8, %r7, %r0;\n") ==
         "ld.shared.u8; ld.global.f32; st.global.u32; st.shared.f32");
   CHECK(worked_out("cvt.u32.u16 %r7, %h1;\nmul.wide.u32 %rd2, %r7, 4;\n") ==

@@ -212,51 +212,6 @@ void LaunchCheck::bring(const WarpAccess& its, const Access& access) {
   unwritten_.clear();
 }
 
-// A store of an address of local memory to where others read it.
-void LaunchCheck::lend(const WarpAccess& its, const Access& access) {
-  const machine::Block* const owner = access.space == Space::shared ? its.block : nullptr;
-  machine::each_lane(its.lanes.mask, [&](std::size_t lane) {
-    for (int i = 0; i < its.step->count; ++i) {
-      std::uint64_t value = 0;
-      std::memcpy(&value, access.values[static_cast<std::size_t>(i)] + lane * sizeof value,
-                  sizeof value);
-      const std::uint64_t at = its.lanes.address[lane] + static_cast<unsigned>(i) * sizeof value;
-      if (value - machine::kLocalWindow < machine::kWindowBytes) {
-        lent_[{owner, at}] = {machine::linear(its.warp->block->index, grid_.blocks),
-                              its.warp->index * machine::kLanes + static_cast<unsigned>(lane)};
-      } else if (!lent_.empty()) {
-        lent_.erase({owner, at});
-      }
-    }
-  });
-}
-
-// Whoever reads such an address of another thread, and goes by it, comes to his own memory.
-void LaunchCheck::borrow(const WarpAccess& its, const Access& access) {
-  const machine::Block* const owner = access.space == Space::shared ? its.block : nullptr;
-  const std::uint64_t block = machine::linear(its.warp->block->index, grid_.blocks);
-  machine::each_lane(its.lanes.mask, [&](std::size_t lane) {
-    for (int i = 0; i < its.step->count; ++i) {
-      std::uint64_t value = 0;
-      const std::uint64_t at = its.lanes.address[lane] + static_cast<unsigned>(i) * sizeof value;
-      const auto found = lent_.find({owner, at});
-      if (found == lent_.end()) continue;
-      std::memcpy(&value, access.memory + at, sizeof value);
-      const unsigned thread = its.warp->index * machine::kLanes + static_cast<unsigned>(lane);
-      if (value - machine::kLocalWindow >= machine::kWindowBytes ||
-          found->second == Party{block, thread}) {
-        continue;
-      }
-      its.warp->undefined->bring(
-          machine::value_slot(*its.step, i), lane,
-          check_of(*its.warp->block)
-              .meaningless(Hazard::invalid_address, its.step->site, thread,
-                           "goes by the address of a local variable of another thread",
-                           Remedy::own_memory));
-    }
-  });
-}
-
 // A store of what nobody wrote leaves the block's own shared memory unwritten, or the thread's; elsewhere it matters.
 void LaunchCheck::take(const WarpAccess& its) {
   BlockCheck& check = check_of(*its.warp->block);
@@ -338,10 +293,6 @@ std::uint32_t LaunchCheck::look(const WarpAccess& its) {
       access.values[static_cast<std::size_t>(i)] =
           its.warp->registers + machine::value_slot(*its.step, i);
     }
-  }
-  if (has_own_ && access.value_bytes == sizeof(std::uint64_t)) {
-    if (access.act == Act::store && access.values[0] != nullptr) lend(its, access);
-    if (its.step->flow == machine::Flow::loads && !lent_.empty()) borrow(its, access);
   }
   if (!is_shared && looks_for_races_ && !unwaited_.empty()) {
     std::uint32_t lanes = 0;

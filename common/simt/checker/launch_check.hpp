@@ -1,7 +1,6 @@
 // Tells the checker what a launch on the machine does.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -69,8 +68,6 @@ class LaunchCheck {
   std::uint32_t leaves_read_only(const machine::WarpAccess& access, Space space);
   std::uint32_t look(const machine::WarpAccess& its);
   void own_variables(Launch& launch) const;
-  void lend(const machine::WarpAccess& its, const Access& access);
-  void borrow(const machine::WarpAccess& its, const Access& access);
   void bring(const machine::WarpAccess& its, const Access& access);
   void take(const machine::WarpAccess& its);
   std::string name_in_shared(std::uint64_t address) const;
@@ -100,8 +97,6 @@ class LaunchCheck {
   bool looks_for_uninitialised_;
   std::vector<Access::Unwritten> unwritten_;  // by the access that is looked at
   bool has_own_ = false;                      // threads have local variables
-  /// Where addresses of local variables lie in global memory, and in a block's shared memory: whose they are.
-  std::map<std::pair<const machine::Block*, std::uint64_t>, Party> lent_;
   std::vector<Unwaited> unwaited_;
   std::uint64_t source_ = 0;  // what a copy in bulk has read last
   bool has_faults_ = false;   // threads have ended where they should not have

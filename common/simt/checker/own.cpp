@@ -6,7 +6,8 @@
 
 namespace simt::checker {
 
-// What an element lacks that is read at a place which is worked out: whole structures are copied with what nobody has set.
+// What an element lacks that is read at a place which is worked out, and not only moved: structures are copied with padding
+// and with what nobody has set.
 void BlockCheck::own_unwritten(const Access& access, const Site& site, int lane) {
   const unsigned thread = access.warp * 32 + static_cast<unsigned>(lane);
   const std::uint64_t at = thread * checker_.launch_.own_bytes + address_of(access, lane);
@@ -25,9 +26,8 @@ void BlockCheck::own_unwritten(const Access& access, const Site& site, int lane)
   for (unsigned v = 0; v * each < bytes && v < site.values.size(); ++v) {
     const Site::Value& value = site.values[v];
     const std::uint64_t its = lacking >> v * each & all & value.used;
-    // Padding is a piece of a value.
     const bool is_piece = its != (all & value.used);
-    if (its == 0 || (is_piece && (value.is_moved || (its & value.matters) == 0))) continue;
+    if (its == 0 || value.is_moved || (is_piece && (its & value.matters) == 0)) continue;
     const auto left = own_->left_at.find((at + v * each) / 4);
     std::uint32_t origin = left == own_->left_at.end() ? 0 : left->second;
     if (origin == 0 && !site.is_indexed) continue;
@@ -75,7 +75,8 @@ std::uint32_t BlockCheck::own_access(const Access& access) {
 
 void BlockCheck::leaves_own_unwritten(unsigned thread, std::uint64_t address, std::size_t bytes,
                                       std::uint32_t origin) {
-  if (own_ == nullptr) return;
+  // Beyond lie alloca() and frames of functions that are known by their address only.
+  if (own_ == nullptr || address + bytes > checker_.launch_.own_bytes) return;
   const std::uint64_t at = thread * checker_.launch_.own_bytes + address;
   own_->initialised.forget(at, bytes);
   for (std::uint64_t word = at / 4; word * 4 < at + bytes; ++word) own_->left_at[word] = origin;

@@ -1186,8 +1186,9 @@ class LateLoads {
       return false;
     }
     const bool is_direct = read_[static_cast<std::size_t>(value_of(load).index)].first > jump;
+    std::set<std::int32_t> seen;
     if (!(is_direct || is_jumped(jump, end)) ||
-        !is_for_those(value_of(load).index, place, jump, end)) {
+        !is_for_those(value_of(load).index, place, jump, end, seen)) {
       return false;
     }
     for (std::int32_t i = place + 1; i < jump; ++i) {
@@ -1206,8 +1207,9 @@ class LateLoads {
                        [&](std::int32_t place) { return place > jump && place < end; });
   }
   // Whether only those who do not jump need what is set at the place: what is worked out from it before goes with it.
-  bool is_for_those(std::int32_t index, std::int32_t place, std::int32_t jump,
-                    std::int32_t end) const {
+  bool is_for_those(std::int32_t index, std::int32_t place, std::int32_t jump, std::int32_t end,
+                    std::set<std::int32_t>& seen) const {
+    if (!seen.insert(index).second) return true;
     const Reads& its_reads = read_[static_cast<std::size_t>(index)];
     if (registers_.definitions(index).size() != 1 || its_reads.first <= place ||
         its_reads.last >= end || reads(at(jump), index)) {
@@ -1217,7 +1219,7 @@ class LateLoads {
       if (!reads(one, index)) return true;
       const std::vector<std::int32_t> all = written_by(one);
       return is_computed(one) && std::all_of(all.begin(), all.end(), [&](std::int32_t its) {
-               return is_for_those(its, its_place, jump, end);
+               return is_for_those(its, its_place, jump, end, seen);
              });
     };
     for (std::int32_t i = place + 1; i < jump; ++i) {

@@ -1,7 +1,7 @@
 __global__ void sorted(const int* in, int* out, int n) {
   int own[16];
   for (int k = 0; k < n; ++k) own[in[k]] = k;
-  out[threadIdx.x] = own[in[threadIdx.x]];
+  out[threadIdx.x] = own[in[threadIdx.x]] * 2;
 }
 
 int main() {

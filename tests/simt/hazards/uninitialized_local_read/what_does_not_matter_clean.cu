@@ -40,7 +40,8 @@ __global__ void mix(const int* in, Item* items, int* out) {
   for (int k = 0; k < in[3]; ++k) stack.items[stack.count++] = in[k];
   const Stack kept = stack;
   out[threadIdx.x] = set + top(kept) + top(stack);
-  items[threadIdx.x].value = own[in[threadIdx.x & 3]].value;
+  // Whole, with padding and what is not set.
+  items[threadIdx.x] = own[in[threadIdx.x & 3]];
 }
 
 int main() {

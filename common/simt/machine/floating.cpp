@@ -74,8 +74,15 @@ struct MultiplyAdd {
     return settled(multiply_add(a, b, c, rounding), a, c, b);
   }
 };
-struct Divide {
+struct DivideFast {
   using IsProduct = void;  // with the reciprocal
+  float operator()(float a, float b) const {
+    // That of so large a number is 0 (9.7.3.8).
+    return std::abs(b) > 0x1p126f ? settled(a * std::copysign(0.0f, b)) : settled(a / b);
+  }
+};
+struct Divide {
+  using IsProduct = void;
   template <class T>
   T operator()(T a, T b) const {
     return settled(a / b, b, a);
@@ -341,11 +348,7 @@ void add_approximations(std::vector<Form>& forms) {
   constexpr std::integral_constant<int, 1> one;
   constexpr std::integral_constant<int, 2> two;
   approximate(two, "div.full", Divide{});
-  approximate(two, "div.approx", [](float a, float b) {
-    // The reciprocal of so large a number is 0 (9.7.3.8).
-    const float reciprocal = std::abs(b) > 0x1p126f ? 0.0f : 1.0f;
-    return reciprocal == 0.0f ? settled(a * std::copysign(0.0f, b)) : settled(a / b);
-  });
+  approximate(two, "div.approx", DivideFast{});
   approximate(one, "rcp.approx", Reciprocal{});
   approximate(one, "sqrt.approx", SquareRoot{});
   approximate(one, "rsqrt.approx", [](float a) {

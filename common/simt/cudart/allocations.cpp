@@ -39,6 +39,8 @@ namespace {
 // Addresses, not memory.
 constexpr std::size_t kArenaBytes = std::size_t{1} << 40;
 constexpr std::size_t kMostCheckerBytes = std::size_t{4} << 30;
+// Managed memory of so many bytes is sparse: a program may ask for more than there is, and touch little of it.
+constexpr std::size_t kLeastSparse = std::size_t{256} << 20;
 
 struct Blocks {
   std::map<std::uint64_t, Block> live;
@@ -147,18 +149,34 @@ void mark_copied(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
 }
 
 std::uint64_t allocate(std::size_t bytes, MemoryKind kind, const std::string& name) {
-  Block block{.bytes = bytes, .kind = kind, .given_name = name};
+  Block block{.bytes = bytes,
+              .kind = kind,
+              .is_sparse = kind == MemoryKind::managed && bytes >= kLeastSparse,
+              .given_name = name};
   if (block.takes_of_device()) expect_room(bytes);
   const bool is_of_kernel = kind == MemoryKind::heap || kind == MemoryKind::launch;
   if (kind == MemoryKind::managed || kind == MemoryKind::managed_variable ||
       kind == MemoryKind::pinned) {
     timeline::begin();
   }
-  block.begin = is_of_kernel ? arena().allocate_for_kernel(bytes, name)
-                             : arena().allocate(bytes, name, block.is_open_to_host());
+  block.begin = is_of_kernel      ? arena().allocate_for_kernel(bytes, name)
+                : block.is_sparse ? arena().allocate_sparse(bytes, {}, true)
+                                  : arena().allocate(bytes, name, block.is_open_to_host());
   const std::uint64_t begin = block.begin;
   // What host code may touch it may have written.
-  if (block.is_open_to_host() || kind == MemoryKind::variable || kind == MemoryKind::launch) {
+  if (block.is_sparse) {
+    try {
+      memory_checker().initialised().mark_sparse(begin, whole_units(bytes));
+    } catch (const std::bad_alloc&) {
+      // As a limit on the size of files refuses it.
+      if (bytes > current_gpu().memory_bytes) {
+        arena().free(begin);
+        throw;
+      }
+      mark_written(begin, bytes);
+    }
+  } else if (block.is_open_to_host() || kind == MemoryKind::variable ||
+             kind == MemoryKind::launch) {
     mark_written(begin, bytes);
   }
   add(std::move(block));

@@ -89,15 +89,17 @@ std::uint64_t Arena::allocate_for_kernel(std::size_t bytes, const std::string& n
   return at;
 }
 
-std::uint64_t Arena::allocate_sparse(std::size_t bytes, std::span<const std::byte> values) {
+std::uint64_t Arena::allocate_sparse(std::size_t bytes, std::span<const std::byte> values,
+                                     bool is_open) {
   const std::uint64_t at = reserve(bytes, kSparseUnit, next_, of_kernels_);
   const std::uint64_t room = rounded_up(bytes, kSparseUnit);
   if (!values.empty() && !memory::map_repeated(host(at), room, values)) {
     put_back(at, room);
     throw std::bad_alloc();
   }
+  if (is_open) let_host(at, bytes, HostAccess::all);
   next_ = at + room + kGap;
-  allocations_[at + bytes] = {at, bytes, "", false, false, true};
+  allocations_[at + bytes] = {at, bytes, "", false, is_open, true};
   return at;
 }
 
@@ -162,7 +164,8 @@ bool Arena::free(std::uint64_t address) {
   if (its.is_open) mprotect(reinterpret_cast<void*>(address), its.bytes, PROT_NONE);
   // Pages that it had to itself go back; the addresses stay, so that who uses them still is told.
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::uint64_t first = rounded_up(address, page), last = its.end() / page * page;
+  const std::uint64_t first = rounded_up(address, page),
+                      last = its.is_sparse ? rounded_up(its.end(), page) : its.end() / page * page;
   if (first < last) madvise(host(first), last - first, MADV_REMOVE);
   // Sparse memory is so large that its addresses are soon used up.
   for (auto last = allocations_.lower_bound(of_kernels_); last != allocations_.begin();) {

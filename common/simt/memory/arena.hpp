@@ -39,7 +39,8 @@ class Arena {
   /// Memory that reads as `values`, over and over, or as zeros if there are none, and of which only the pages cost
   /// anything that are written. It begins at, and has to itself, multiples of kSparseUnit; once it is freed its addresses
   /// are used again.
-  std::uint64_t allocate_sparse(std::size_t bytes, std::span<const std::byte> values);
+  std::uint64_t allocate_sparse(std::size_t bytes, std::span<const std::byte> values,
+                                bool is_open = false);
   static constexpr std::uint64_t kSparseUnit = 1 << 18;
   /// Addresses alone, of which nothing belongs to anybody until it is given.
   std::uint64_t reserve_range(std::size_t bytes, std::uint64_t alignment);

@@ -1,6 +1,7 @@
 #include "common/simt/memory/repeated.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,12 +24,18 @@ bool write_all(int file, std::span<const std::byte> values) {
 }  // namespace
 
 bool map_repeated(void* begin, std::size_t bytes, std::span<const std::byte> values) {
-  if (values.empty() || bytes / values.size() > kMostPieces) return false;
+  if (values.empty()) return false;
+  const std::size_t times = bytes / values.size() / kMostPieces + 1;
+  const std::size_t piece = times * values.size();
+  // Who writes beyond it is ended by a signal.
+  rlimit largest{};
+  if (getrlimit(RLIMIT_FSIZE, &largest) != 0 || piece > largest.rlim_cur) return false;
   const int file = memfd_create("repeated", MFD_CLOEXEC);
   if (file < 0) return false;
-  bool is_there = write_all(file, values);
-  for (std::size_t at = 0; is_there && at < bytes; at += values.size()) {
-    is_there = mmap(static_cast<std::byte*>(begin) + at, std::min(values.size(), bytes - at),
+  bool is_there = true;
+  for (std::size_t i = 0; is_there && i < times; ++i) is_there = write_all(file, values);
+  for (std::size_t at = 0; is_there && at < bytes; at += piece) {
+    is_there = mmap(static_cast<std::byte*>(begin) + at, std::min(piece, bytes - at),
                     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file,
                     0) != MAP_FAILED;
   }

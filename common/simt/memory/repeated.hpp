@@ -6,8 +6,7 @@
 
 namespace simt::memory {
 
-/// Puts them behind `bytes` from `begin` on, in place of what was there. Both are of whole pages. False where that fails,
-/// or would take too many pieces.
+/// Puts them behind `bytes` from `begin` on, in place of what was there. Both are of whole pages. False where that fails.
 bool map_repeated(void* begin, std::size_t bytes, std::span<const std::byte> values);
 
 }  // namespace simt::memory

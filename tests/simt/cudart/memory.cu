@@ -1,4 +1,6 @@
 // Memory of every kind, and copies of every shape.
+#include <sys/resource.h>
+
 #include <cstring>
 #include <vector>
 
@@ -385,6 +387,37 @@ static void more_than_the_device_has() {
   cudaFree(most);
 }
 
+// What nobody touches of managed memory costs nothing, however much it is, and all of it is given back.
+static void twice_the_device() {
+  constexpr std::size_t kBytes = std::size_t{300} << 30, kEnd = kBytes / sizeof(int);
+  for (int i = 0; i < 5; ++i) {
+    int* managed = nullptr;
+    expect_error(cudaMallocManaged(&managed, kBytes), cudaSuccess, __LINE__);
+    if (managed == nullptr) return;
+    managed[kEnd / 2] = 4;
+    fill<<<1, 32>>>(managed + kEnd - 32, 32, 7);
+    fill<<<1, 1>>>(managed + kEnd / 2 + 1, 1, managed[kEnd / 2] + managed[5]);
+    expect_error(cudaDeviceSynchronize(), cudaSuccess, __LINE__);
+    expect(managed[kEnd - 1] == 38 && managed[kEnd / 2 + 1] == 4, "both sides touch it", __LINE__);
+    expect_error(cudaFree(managed), cudaSuccess, __LINE__);
+  }
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  expect(used.ru_maxrss < 1 << 20, "less than 1 GiB is used", __LINE__);
+  // Not even a limit on the size of files is one on memory that the device would hold.
+  void* none = nullptr;
+  rlimit before{}, little{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  little = {4096, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &little);
+  expect_error(cudaMallocManaged(&none, std::size_t{256} << 20), cudaSuccess, __LINE__);
+  expect_error(cudaFree(none), cudaSuccess, __LINE__);
+  expect_error(cudaMallocManaged(&none, kBytes), cudaErrorMemoryAllocation, __LINE__);
+  setrlimit(RLIMIT_FSIZE, &before);
+  expect_error(cudaMallocManaged(&none, std::size_t{1} << 42), cudaErrorMemoryAllocation, __LINE__);
+  cudaGetLastError();
+}
+
 // Row by row, from one array to another.
 #pragma nv_diag_suppress 1444
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -423,6 +456,7 @@ int main() {
   advice();
   pools_and_streams();
   if (is_simulated()) {
+    twice_the_device();
     usage_of_pools();
     handles();
   }

@@ -751,6 +751,20 @@ TEST_CASE_METHOD(Fresh, "occupancy of the H200") {
           cudaSuccess);
     CHECK(blocks == expected);
   }
+  // A preference below what one block needs is that block's.
+  REQUIRE(cudaFuncSetAttribute(runtime_api::write_kernel(),
+                               cudaFuncAttributePreferredSharedMemoryCarveout,
+                               cudaSharedmemCarveoutMaxL1) == cudaSuccess);
+  for (const auto& [shared, expected] : {std::pair{0, 8}, {10'000, 1}, {49'152, 1}}) {
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, runtime_api::write_kernel(), 32,
+                                                        static_cast<std::size_t>(shared)) ==
+          cudaSuccess);
+    CHECK(blocks == expected);
+  }
+  CHECK(left(1) == cudaSuccess);
+  CHECK(available == 100'000);
+  CHECK(left(2) == cudaSuccess);
+  CHECK(available == 4096);
   REQUIRE(cudaDeviceReset() == cudaSuccess);
 }
 

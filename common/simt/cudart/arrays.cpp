@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
@@ -38,24 +39,38 @@ cudaError_t make(const char* name, cudaArray& made, const cudaChannelFormatDesc&
             channels.x, channels.y, channels.z, channels.w, static_cast<int>(channels.f));
     return cudaErrorInvalidChannelDescriptor;
   }
-  if (extent.width == 0 || ((flags & cudaArrayCubemap) != 0 &&
-                            (extent.width != extent.height || extent.depth % 6 != 0))) {
+  const bool is_cubemap = (flags & cudaArrayCubemap) != 0,
+             is_layered = (flags & cudaArrayLayered) != 0;
+  if (extent.width == 0 ||
+      (is_cubemap && (extent.width != extent.height || extent.depth == 0 || extent.depth % 6 != 0 ||
+                      (!is_layered && extent.depth != 6)))) {
     return cudaErrorInvalidValue;
   }
-  // The limits of an image's extents have numbers that follow each other.
-  const bool is_layered = (flags & (cudaArrayLayered | cudaArrayCubemap)) != 0;
-  int limit = is_layered           ? (extent.height != 0 ? cudaDevAttrMaxTexture2DLayeredWidth
-                                                         : cudaDevAttrMaxTexture1DLayeredWidth)
-              : extent.depth != 0  ? cudaDevAttrMaxTexture3DWidth
-              : extent.height != 0 ? cudaDevAttrMaxTexture2DWidth
-                                   : cudaDevAttrMaxTexture1DWidth;
-  for (const std::size_t one : {extent.width, extent.height, extent.depth}) {
-    if (one == 0) continue;
-    const int most = value_of(static_cast<cudaDeviceAttr>(limit++));
-    if (one > static_cast<std::size_t>(most)) {
-      explain("array extent", "%s: an extent of %zu, the most is %d", name, one, most);
-      return cudaErrorInvalidValue;
+  // The limits of an image's extents have numbers that follow each other; a cubemap's height has none of its own.
+  const auto first_beyond = [&](int limit) -> std::pair<std::size_t, int> {
+    for (const std::size_t one : {extent.width, is_cubemap ? 0 : extent.height,
+                                  is_cubemap && !is_layered ? 0 : extent.depth}) {
+      if (one == 0) continue;
+      const int most = value_of(static_cast<cudaDeviceAttr>(limit++));
+      if (one > static_cast<std::size_t>(most)) return {one, most};
     }
+    return {};
+  };
+  const bool is_volume = !is_cubemap && !is_layered && extent.depth != 0;
+  const auto [beyond, most] =
+      first_beyond(is_cubemap           ? (is_layered ? cudaDevAttrMaxTextureCubemapLayeredWidth
+                                                      : cudaDevAttrMaxTextureCubemapWidth)
+                   : is_layered         ? (extent.height != 0 ? cudaDevAttrMaxTexture2DLayeredWidth
+                                                              : cudaDevAttrMaxTexture1DLayeredWidth)
+                   : is_volume          ? cudaDevAttrMaxTexture3DWidth
+                   : extent.height != 0 ? cudaDevAttrMaxTexture2DWidth
+                                        : cudaDevAttrMaxTexture1DWidth);
+  // Textures, but no surfaces, may be deeper where they are less wide.
+  const bool is_deep = is_volume && (flags & cudaArraySurfaceLoadStore) == 0 &&
+                       first_beyond(cudaDevAttrMaxTexture3DWidthAlt).first == 0;
+  if (beyond != 0 && !is_deep) {
+    explain("array extent", "%s: an extent of %zu, the most is %d", name, beyond, most);
+    return cudaErrorInvalidValue;
   }
   made.channels = channels;
   made.extent = extent;

@@ -144,8 +144,9 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const 
   return on_kernel("cudaOccupancyAvailableDynamicSMemPerBlock", function, [&](Kernel& kernel) {
     if (bytes == nullptr || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
     const int granule = current_gpu().shared_granularity;
-    const int share = shared_of_sm(kernel) / blocks / granule * granule -
-                      static_cast<int>(kernel.code().static_shared);
+    const int static_shared = static_cast<int>(kernel.code().static_shared);
+    const int of_block = blocks > 1 ? 1 : static_shared + dynamic_shared_limit(kernel);
+    const int share = shared_of_sm(kernel, of_block) / blocks / granule * granule - static_shared;
     *bytes = static_cast<std::size_t>(std::clamp(share, 0, dynamic_shared_limit(kernel)));
     return cudaSuccess;
   });

@@ -395,6 +395,11 @@ cudaError_t set_up_wait(Node& node, cudaEvent_t event) {
 
 cudaError_t set_up_allocation(Node& node, cudaMemAllocNodeParams* parameters) {
   if (parameters == nullptr || parameters->bytesize == 0) return cudaErrorInvalidValue;
+  const cudaMemPoolProps& pool = parameters->poolProps;
+  if (pool.allocType != cudaMemAllocationTypePinned ||
+      pool.location.type != cudaMemLocationTypeDevice || !is_device(pool.location.id)) {
+    return cudaErrorInvalidValue;
+  }
   parameters->dptr = reinterpret_cast<void*>(allocate(parameters->bytesize, MemoryKind::graph));
   node.parameters.memory = parameters->dptr;
   node.parameters.bytes = parameters->bytesize;
@@ -492,6 +497,7 @@ cudaError_t set_up_any(Node& node, cudaGraphNodeParams* parameters) {
       return set_up_wait(node, parameters->eventWait.event);
     case cudaGraphNodeTypeMemAlloc: {
       cudaMemAllocNodeParams its{};
+      its.poolProps = parameters->alloc.poolProps;
       its.bytesize = parameters->alloc.bytesize;
       const cudaError_t error = set_up_allocation(node, &its);
       parameters->alloc.dptr = its.dptr;

@@ -736,12 +736,13 @@ int dynamic_shared_limit(Kernel& kernel) {
 }
 
 // GPUs divide the cache in these ways only.
-int shared_of_sm(const Kernel& kernel) {
+int shared_of_sm(const Kernel& kernel, int of_block) {
   const int most = current_gpu().shared_per_sm;
   if (kernel.shared_carveout < 0) return most;
+  const double wanted = std::max<double>(most / 100.0 * kernel.shared_carveout, of_block);
   constexpr int kKilobytes[] = {0, 8, 16, 32, 64, 100, 132, 164, 196};
   for (const int one : kKilobytes) {
-    if (one << 10 >= most / 100.0 * kernel.shared_carveout) return std::min(one << 10, most);
+    if (one << 10 >= wanted) return std::min(one << 10, most);
   }
   return most;
 }
@@ -756,10 +757,11 @@ int resident_blocks(Kernel& kernel, int threads, std::size_t dynamic_shared) {
   const int warps = (threads + kLanes - 1) / kLanes;
   const int fit = std::min(gpu.blocks_per_sm, gpu.threads_per_sm / kLanes / warps);
   const int granule = gpu.shared_granularity;
-  const int shared = static_cast<int>(kernel.code().static_shared + dynamic_shared) +
-                     gpu.shared_reserved_per_block;
-  if (shared <= 0) return fit;
-  return std::min(fit, shared_of_sm(kernel) / ((shared + granule - 1) / granule * granule));
+  const int used = static_cast<int>(kernel.code().static_shared + dynamic_shared) +
+                   gpu.shared_reserved_per_block;
+  if (used <= 0) return fit;
+  const int shared = (used + granule - 1) / granule * granule;
+  return std::min(fit, shared_of_sm(kernel, shared) / shared);
 }
 
 }  // namespace simt::cudart

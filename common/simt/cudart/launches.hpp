@@ -50,8 +50,9 @@ cudaFuncAttributes attributes_of(Kernel& kernel);
 /// Blocks that a cluster of it may have.
 unsigned int most_cluster_blocks(const Kernel& kernel);
 
-/// Bytes that shared memory is of the first cache of a multiprocessor which runs the kernel.
-int shared_of_sm(const Kernel& kernel);
+/// Bytes that shared memory is of the first cache of a multiprocessor which runs the kernel: as much as is preferred, and
+/// one block needs.
+int shared_of_sm(const Kernel& kernel, int of_block);
 /// Blocks of so many threads that one multiprocessor holds at a time.
 int resident_blocks(Kernel& kernel, int threads, std::size_t dynamic_shared);
 

@@ -161,6 +161,7 @@ Progress advance_any(bool is_last_time = false) {
 }
 
 void tell_endless(const Kept& wait) {
+  const UseDevice device(wait.device);
   const CallersOf callers(wait.callers);
   const HostLine here = line_of_call(wait.callers);
   Finding its;

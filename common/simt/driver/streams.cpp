@@ -65,11 +65,13 @@ CUresult check(const Word& word, CUstream stream, unsigned int known_flags) {
       word.address % static_cast<CUdeviceptr>(word.bytes) != 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  if (cudart::block_at(word.address) == nullptr) {
+  const cudart::Block* const block = cudart::block_at(word.address);
+  if (block == nullptr ||
+      block->bytes - (word.address - block->begin) < static_cast<std::size_t>(word.bytes)) {
     cudart::explain(word.call,
-                    "%s: no memory of CUDA's is at %p: pass an address of cuMemAlloc, "
+                    "%s: CUDA has no %d bytes of memory at %p: pass an address of cuMemAlloc, "
                     "cuMemHostAlloc or cuMemHostRegister",
-                    word.call, pointer_to(word.address));
+                    word.call, word.bytes, pointer_to(word.address));
     return CUDA_ERROR_INVALID_VALUE;
   }
   if (cudart::is_captured(stream)) {

@@ -606,6 +606,15 @@ void stream_words(CUfunction scale, bool is_unwritten) {
   RIGHT(cuStreamSynchronize(first));
   RESULT(cuStreamWriteValue32(first, words + 2, 1, 0), CUDA_ERROR_INVALID_VALUE);
   RESULT(cuStreamWriteValue32(first, 4096, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  CUdeviceptr short_word = 0;
+  RIGHT(cuMemAlloc(&short_word, 4));
+  if (is_simulated()) {
+    RESULT(cuStreamWriteValue64(first, short_word, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    RESULT(cuStreamWaitValue64(first, short_word, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  }
+  RIGHT(cuStreamWriteValue32(first, short_word, 1, 0));
+  RIGHT(cuStreamSynchronize(first));
+  RIGHT(cuMemFree(short_word));
   RESULT(cuStreamWaitValue32(first, words, 1, 8), CUDA_ERROR_INVALID_VALUE);
   RIGHT(cuMemFreeHost(const_cast<cuuint64_t*>(flag)));
   RIGHT(cuMemFree(words));

@@ -221,6 +221,27 @@ static void other_images() {
   cudaFreeMipmappedArray(levels);
 }
 
+// Textures of three dimensions are deeper where they are less wide; a cubemap has six faces, unless it has layers.
+static void extents() {
+  const auto format = cudaCreateChannelDesc<float>();
+  const auto expect_made = [&](int line, cudaExtent extent, unsigned flags, bool is_made) {
+    cudaArray_t array = nullptr;
+    expect_error(cudaMalloc3DArray(&array, &format, extent, flags),
+                 is_made ? cudaSuccess : cudaErrorInvalidValue, line);
+    if (array != nullptr) cudaFreeArray(array);
+    cudaGetLastError();
+  };
+  expect_made(__LINE__, {4, 4, 20'000}, 0, true);
+  expect_made(__LINE__, {16'384, 4, 4}, 0, true);
+  expect_made(__LINE__, {8193, 4, 20'000}, 0, false);
+  expect_made(__LINE__, {4, 4, 32'769}, 0, false);
+  expect_made(__LINE__, {4, 4, 20'000}, cudaArraySurfaceLoadStore, false);
+  expect_made(__LINE__, {4, 4, 12}, cudaArrayCubemap, false);
+  expect_made(__LINE__, {32'769, 32'769, 6}, cudaArrayCubemap, false);
+  expect_made(__LINE__, {4, 4, 2046}, cudaArrayCubemap | cudaArrayLayered, true);
+  expect_made(__LINE__, {4, 4, 2052}, cudaArrayCubemap | cudaArrayLayered, false);
+}
+
 // Of two texels along each axis one is 1: what is read is how much it counts, in 256 parts.
 static void weights() {
   const struct {
@@ -281,6 +302,7 @@ int main(int argc, char**) {
   one_dimension();
   linear_memory();
   other_images();
+  extents();
   weights();
   surfaces();
   return verdict();

@@ -226,7 +226,7 @@ def compare(file):
             wrong += 1
     missing = {line for line in lines() if forms_of(line)} - {row["forms"] for row in rows}
     print(f"{tried} forms of {len(rows)} lines, {wrong} lines differ, {len(missing)} lines not recorded")
-    return 1 if wrong or not rows else 0
+    return 1 if wrong or missing or not rows else 0
 
 
 def main(words):

@@ -632,7 +632,8 @@ std::string refused_definition(const std::string& name, char kind, bool is_progr
   }
   if (name.starts_with("_Z")) return {};
   // Of functions those that the libraries of C and C++ have, which this program has too; any other is a student's extern "C".
-  if (is_one_of(name, {"_", "cuda", "simt", "environ"}) || harmless_functions().count(name) == 1 ||
+  if (is_one_of(name, {"__", "_environ", "cuda", "simt", "environ"}) ||
+      harmless_functions().count(name) == 1 ||
       (is_function && dlsym(RTLD_DEFAULT, name.c_str()) != nullptr)) {
     return name + " anew, which others use";
   }

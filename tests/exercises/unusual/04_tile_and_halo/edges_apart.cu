@@ -10,7 +10,6 @@ __constant__ float taps[1023];
 
 extern "C" __device__ int nearest_cell(int k, int n) { return min(max(k, 0), n - 1); }
 extern "C" int quotient_up(int a, int b) { return (a - 1) / b + 1; }
-int _least_blocks = 1;
 
 template <bool kAtEnds>
 __global__ void tiles(const float* __restrict__ input, float* __restrict__ output, int n, int width,
@@ -32,8 +31,7 @@ __global__ void tiles(const float* __restrict__ input, float* __restrict__ outpu
 static int launch(const float* input, const float* mask, float* output, int n, int width,
                   int threads) {
   cudaMemcpyToSymbol(taps, mask, width * sizeof(float), 0, cudaMemcpyDeviceToDevice);
-  const int blocks = std::max(_least_blocks, quotient_up(n, threads)),
-            bytes = (threads + width - 1) * 4;
+  const int blocks = quotient_up(n, threads), bytes = (threads + width - 1) * 4;
   const int from = std::min(blocks, (width / 2 - 1) / threads + 1);  // the first inner block
   const int to = std::max(from, (n - width / 2) / threads);          // behind the last one
   if (from > 0) tiles<true><<<from, threads, bytes>>>(input, output, n, width, 0);

@@ -379,7 +379,8 @@ Clock record(int stream) {
 }
 
 void wait(int stream, const Clock& clock) {
-  if (is_recording() && !clock.empty()) return note_wait(stream, clock.front());
+  // Of a graph that is launched for the first time there is nothing to wait for.
+  if (is_recording()) return clock.empty() ? void() : note_wait(stream, clock.front());
   if (!state().remembers) return;
   wait_implicitly(stream);
   join(stream_at(stream).clock, clock);
@@ -394,7 +395,7 @@ void order_blocking_streams() {
 
 void host_waited_for(const Clock& clock) {
   ++state().waits;
-  if (is_recording() && !clock.empty()) return note_host_waits(clock.front());
+  if (is_recording()) return clock.empty() ? void() : note_host_waits(clock.front());
   if (!state().remembers) return;
   join(state().host, clock);
   settle();

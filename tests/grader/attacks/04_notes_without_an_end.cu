@@ -27,7 +27,7 @@ static const char seen[] =
     "{\"error\":\"\",\"unsupported\":false,\"kernels\":1,\"counted\":{\"global_load_sectors\":99,"
     "\"global_load_requests\":9,\"global_store_sectors\":99},"
     "\"fp64_operations\":0,\"tensor_instructions\":0,\"unfreed_bytes\":0,\"copied_bytes\":0,"
-    "\"local_sectors\":0,\"mbarrier_phases\":0,\"hidden_requests\":0,\"products\":0,\"shuffles\":0,"
+    "\"local_sectors\":0,\"waits\":0,\"hidden_requests\":0,\"products\":0,\"shuffles\":0,"
     "\"most_requests\":1,\"most_products\":0,"
     "\"host\":[0,0,0,0],"
     "\"lines\":[],\"fp64_lines\":[],\"tensor_lines\":[],\"printed\":[],\"printed_total\":0,"

@@ -40,12 +40,12 @@ struct Seen final : machine::Observer {
     for (const machine::Warp& warp : block.warps) {
       of_warps.push_back(warp.global_requests);
       products += warp.products;
-      shuffles += warp.shuffles;
+      exchanged += warp.exchanged;
     }
   }
 
   int requests = 0, sectors = 0, barriers = 0, reserved = 0, local_sectors = 0;
-  std::uint64_t phases = 0, products = 0, shuffles = 0;
+  std::uint64_t phases = 0, products = 0, exchanged = 0;
   std::vector<std::uint64_t> of_warps;  // requests of global memory
   std::vector<std::string> faults;
   std::vector<std::pair<std::string, std::uint32_t>> meaningless_lanes;
@@ -404,7 +404,7 @@ TEST_CASE("machine: stores that arrive at a barrier of another block are there w
   CHECK(kernel.seen.phases == 2);
 }
 
-TEST_CASE("machine: a warp counts its multiplications and shuffles, whatever lanes take part") {
+TEST_CASE("machine: a warp counts its products, and what its lanes have of others") {
   Kernel kernel(
       kOwnWord +
       ".reg .f32 %f<5>;\n.reg .f64 %d<3>;\nsetp.lt.u32 %p1, %r1, 5;\n"
@@ -416,8 +416,8 @@ TEST_CASE("machine: a warp counts its multiplications and shuffles, whatever lan
       "shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;\n@%p1 shfl.sync.up.b32 %r3, %r1, 1, 0, 31;\n"
       "st.global.u32 [%rd2], %r3;\nret;");
   kernel.run({1}, {64}, 64);
-  CHECK(kernel.seen.products == 2 * 5 + 1);
-  CHECK(kernel.seen.shuffles == 2 + 1);
+  CHECK(kernel.seen.products == 2 * 6 + 1);
+  CHECK(kernel.seen.exchanged == 32 * (2 + 1));
 }
 
 TEST_CASE("machine: words of local memory lie beside those of neighbouring lanes") {

@@ -834,14 +834,13 @@ void BlockCheck::leaves_unwritten(std::uint64_t address, std::size_t bytes, std:
 }
 
 std::uint32_t BlockCheck::meaningless(Hazard hazard, std::int32_t site, unsigned thread,
-                                      const std::string& what, Remedy remedy) {
+                                      const std::string& what) {
   Finding finding;
   finding.hazard = hazard;
   finding.site = site;
   finding.what = what;
   finding.party = {block_, thread};
   finding.count = 1;
-  finding.remedy = remedy;
   return new_origin({std::move(finding)});
 }
 

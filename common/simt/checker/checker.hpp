@@ -176,7 +176,7 @@ class BlockCheck {
   void matters(std::uint32_t origin);
   /// Of a value that has no meaning, which is told once it matters.
   std::uint32_t meaningless(Hazard hazard, std::int32_t site, unsigned thread,
-                            const std::string& what, Remedy remedy = Remedy::none);
+                            const std::string& what);
   /// A store has put such a value into shared memory, or into a thread's own.
   void leaves_unwritten(std::uint64_t address, std::size_t bytes, std::uint32_t origin);
   void leaves_own_unwritten(unsigned thread, std::uint64_t address, std::size_t bytes,

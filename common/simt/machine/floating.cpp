@@ -1,5 +1,4 @@
-// Arithmetic of f32 and f64 (PTX ISA 9.7.3): exact in every rounding, and approximations that are rounded from the exact
-// value.
+// Arithmetic of f32 and f64 (PTX ISA 9.7.3): exact in every rounding, and approximations as the GPU has them.
 #include "common/simt/machine/floating.hpp"
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "common/simt/machine/forms.hpp"
 #include "common/simt/machine/lanes.hpp"
 #include "common/simt/machine/rounding.hpp"
+#include "common/simt/machine/special.hpp"
 
 // Its operations are named as those of arithmetic.
 namespace simt::machine::floating {
@@ -72,13 +72,6 @@ struct MultiplyAdd {
   }
   double operator()(double a, double b, double c, Rounding rounding) const {
     return settled(multiply_add(a, b, c, rounding), a, c, b);
-  }
-};
-struct DivideFast {
-  using IsProduct = void;  // with the reciprocal
-  float operator()(float a, float b) const {
-    // That of so large a number is 0 (9.7.3.8).
-    return std::abs(b) > 0x1p126f ? settled(a * std::copysign(0.0f, b)) : settled(a / b);
   }
 };
 struct Divide {
@@ -321,68 +314,101 @@ void add_choices(std::vector<Form>& forms) {
   test.operator()<Kind::subnormal>("subnormal");
 }
 
-// ---- Approximations. The GPU's come from tables and differ in their last places; here they are rounded from the exact
-// value, in double precision, so that they are the same on every processor. ----
+// ---- Approximations: what the special function unit answers. Numbers below the normal ones, which are zeros to it, are
+// brought among these before, and results back, as ptxas does. ----
 
-// The argument in radians as the GPU has it: it is multiplied by 1 / 2 pi as a float, cut off, and of that part of a turn
-// 25 places count.
-double angle(float a) {
-  constexpr double kTwoPi = 6.283185307179586476925, kTurn = 0x1p25;
-  const double turns = Multiply{}(a, 0x1.45f306p-3f, Rounding::zero);
-  const double part = std::trunc((turns - std::trunc(turns)) * kTurn) / kTurn;
-  return std::copysign(part * kTwoPi, static_cast<double>(a));
-}
+constexpr float kLeastNormal = std::numeric_limits<float>::min(), kGreat = 0x1p126f;
+bool is_small(float a) { return std::abs(a) < kLeastNormal; }
+
+struct ReciprocalFast {
+  float operator()(float a) const {
+    const float scale = std::abs(a) > kGreat ? 0.25f : is_small(a) ? 0x1p24f : 1;
+    return settled(special::reciprocal(a * scale) * scale);
+  }
+};
+// Of a divisor over 2^126 the reciprocal is 0, but for div.full.
+template <bool is_full>
+struct DivideFast {
+  using IsProduct = void;
+  float operator()(float a, float b) const {
+    const float scale = is_full && std::abs(b) > kGreat ? 0.25f : is_small(b) ? 0x1p24f : 1;
+    return settled(a * scale * special::reciprocal(b * scale));
+  }
+};
+struct SquareRootFast {
+  float operator()(float a) const {
+    return is_small(a) ? special::root(a * 0x1p24f) * 0x1p-12f : special::root(a);
+  }
+};
+struct ReciprocalRootFast {
+  float operator()(float a) const {
+    return is_small(a) ? special::reciprocal_root(a * 0x1p24f) * 0x1p12f
+                       : special::reciprocal_root(a);
+  }
+};
+struct PowerOfTwoFast {
+  float operator()(float a) const {
+    if (!(a < -126)) return special::power_of_two(a);
+    const float half = special::power_of_two(a * 0.5f);
+    return half * half;
+  }
+};
+struct LogarithmFast {
+  float operator()(float a) const {
+    return is_small(a) ? special::logarithm(a * 0x1p24f) - 24 : special::logarithm(a);
+  }
+};
+// Of radians: they are multiplied by 1 / 2 pi as a float, cut off.
+float turns_of(float a) { return Multiply{}(a, 0x1.45f306p-3f, Rounding::zero); }
+struct SineFast {
+  float operator()(float a) const { return special::sine(turns_of(a)); }
+};
+struct CosineFast {
+  float operator()(float a) const { return special::cosine(turns_of(a)); }
+};
+struct HyperbolicTangentFast {
+  float operator()(float a) const { return special::hyperbolic_tangent(a); }
+};
+// Of doubles it has the upper words.
+struct UpperReciprocal {
+  double operator()(double a) const { return special::reciprocal(a); }
+};
+struct UpperReciprocalRoot {
+  double operator()(double a) const { return special::reciprocal_root(a); }
+};
+// One step from there.
+struct ReciprocalRootOfDouble {
+  double operator()(double a) const {
+    if (a == 0) return std::copysign(std::numeric_limits<double>::infinity(), a);
+    if (!(a > 0) || std::isinf(a)) return a > 0 ? 0 : settled(std::sqrt(a), a);
+    if (a < std::numeric_limits<double>::min()) return (*this)(a * 0x1p54) * 0x1p27;
+    const double root = special::reciprocal_root(a), error = std::fma(a, -(root * root), 1.0);
+    return std::fma(std::fma(error, 0.375, 0.5), root * error, root);
+  }
+};
 
 void add_approximations(std::vector<Form>& forms) {
   const auto approximate = [&]<int kFrom, class Operation>(std::integral_constant<int, kFrom>,
                                                            const std::string& pattern,
                                                            Operation operation) {
-    same<kFrom, Type::f32>(forms, pattern, operation);
-    same<kFrom, Type::f32>(forms, pattern + ".ftz", Flushed<Operation>{});
-  };
-  // A function of the library for each lane.
-  const auto by_function = [&]<class Operation>(const std::string& pattern, Operation operation) {
-    seldom<1, Type::f32>(forms, pattern, operation);
-    seldom<1, Type::f32>(forms, pattern + ".ftz", Flushed<Operation>{});
+    seldom<kFrom, Type::f32>(forms, pattern, operation);
+    seldom<kFrom, Type::f32>(forms, pattern + ".ftz", Flushed<Operation>{});
   };
   constexpr std::integral_constant<int, 1> one;
   constexpr std::integral_constant<int, 2> two;
-  approximate(two, "div.full", Divide{});
-  approximate(two, "div.approx", DivideFast{});
-  approximate(one, "rcp.approx", Reciprocal{});
-  approximate(one, "sqrt.approx", SquareRoot{});
-  approximate(one, "rsqrt.approx", [](float a) {
-    return settled(static_cast<float>(1 / std::sqrt(static_cast<double>(a))));
-  });
-  by_function("sin.approx",
-              [](float a) { return settled(static_cast<float>(std::sin(angle(a)))); });
-  by_function("cos.approx",
-              [](float a) { return settled(static_cast<float>(std::cos(angle(a)))); });
-  by_function("lg2.approx", [](float a) {
-    return settled(static_cast<float>(std::log2(static_cast<double>(a))));
-  });
-  approximate(one, "ex2.approx", [](float a) { return power_of_two(a); });
-  seldom<1, Type::f32>(forms, "tanh.approx", [](float a) {
-    return settled(static_cast<float>(std::tanh(static_cast<double>(a))));
-  });
-  // Of doubles the upper word counts, and the lower one of the result is zero.
-  const auto by_upper_words = [&]<class Operation>(const std::string& pattern, Operation) {
-    same<1, Type::f64>(forms, pattern, [](double a) {
-      const auto flush = [](double value) {
-        return std::abs(value) < std::numeric_limits<double>::min() ? std::copysign(0.0, value)
-                                                                    : value;
-      };
-      constexpr std::uint64_t kLower = 0xffff'ffff;
-      const double cut = std::bit_cast<double>(std::bit_cast<std::uint64_t>(a) & ~kLower);
-      const double value = flush(Operation{}(flush(cut)));
-      const std::uint64_t bits =
-          std::isnan(value) ? std::uint64_t{kNan32} << 32 : std::bit_cast<std::uint64_t>(value);
-      return std::bit_cast<double>(bits & ~kLower);
-    });
-  };
-  by_upper_words("rcp.approx.ftz", [](double a) { return 1 / a; });
-  by_upper_words("rsqrt.approx.ftz", [](double a) { return 1 / std::sqrt(a); });
-  same<1, Type::f64>(forms, "rsqrt.approx", [](double a) { return 1 / std::sqrt(a); });
+  approximate(two, "div.full", DivideFast<true>{});
+  approximate(two, "div.approx", DivideFast<false>{});
+  approximate(one, "rcp.approx", ReciprocalFast{});
+  approximate(one, "sqrt.approx", SquareRootFast{});
+  approximate(one, "rsqrt.approx", ReciprocalRootFast{});
+  approximate(one, "sin.approx", SineFast{});
+  approximate(one, "cos.approx", CosineFast{});
+  approximate(one, "lg2.approx", LogarithmFast{});
+  approximate(one, "ex2.approx", PowerOfTwoFast{});
+  seldom<1, Type::f32>(forms, "tanh.approx", HyperbolicTangentFast{});
+  seldom<1, Type::f64>(forms, "rcp.approx.ftz", UpperReciprocal{});
+  seldom<1, Type::f64>(forms, "rsqrt.approx.ftz", UpperReciprocalRoot{});
+  seldom<1, Type::f64>(forms, "rsqrt.approx", ReciprocalRootOfDouble{});
 }
 
 }  // namespace

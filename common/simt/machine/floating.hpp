@@ -63,19 +63,4 @@ struct WithNaN {
   }
 };
 
-/// 2^a, rounded from a double that is right to 50 bits.
-inline float power_of_two(float a) {
-  if (!(a == a)) return std::bit_cast<float>(kNan32);
-  const double x = std::clamp(static_cast<double>(a), -200.0, 200.0);
-  const double whole = std::nearbyint(x);
-  const double r = (x - whole) * 0.693147180559945309417;  // at most ln 2 / 2
-  // The exponential series, from its last term: 0.35^14 / 14! is less than 2^-57.
-  constexpr double kFactors[] = {1.0 / 13, 1.0 / 12, 1.0 / 11, 1.0 / 10, 1.0 / 9, 1.0 / 8, 1.0 / 7,
-                                 1.0 / 6,  1.0 / 5,  1.0 / 4,  1.0 / 3,  1.0 / 2, 1.0};
-  double sum = 1;
-  for (const double factor : kFactors) sum = 1 + sum * (r * factor);
-  const auto scale = static_cast<std::uint64_t>(static_cast<std::int64_t>(whole) + 1023) << 52;
-  return static_cast<float>(sum * std::bit_cast<double>(scale));
-}
-
 }  // namespace simt::machine

@@ -1,5 +1,5 @@
 // Arithmetic of f16 and bf16, one or two in a register (PTX ISA 9.7.4). Each result is rounded once, to nearest even: sums and
-// products are exact in double precision, or near enough.
+// products are exact in double precision, or near enough. What the special function unit has is cut off.
 #include "common/simt/machine/half.hpp"
 
 #include <string>
@@ -7,6 +7,7 @@
 #include "common/simt/machine/floating.hpp"
 #include "common/simt/machine/forms.hpp"
 #include "common/simt/machine/lanes.hpp"
+#include "common/simt/machine/special.hpp"
 
 namespace simt::machine {
 namespace {
@@ -14,9 +15,9 @@ namespace {
 using ptx::Type;
 using Bits = std::uint16_t;
 
-template <Format format>
+template <Format format, Rounding rounding>
 [[gnu::noinline]] Bits rounded(double value) {
-  return static_cast<Bits>(narrow<format>(value, Rounding::nearest));
+  return static_cast<Bits>(narrow<format>(value, rounding));
 }
 template <Format format>
 double number(Bits bits) {
@@ -44,11 +45,18 @@ struct Negate {
   double operator()(double a) const { return -a; }
 };
 struct HyperbolicTangent {
-  double operator()(double a) const { return std::tanh(a); }
+  using IsCutOff = void;
+  double operator()(double a) const { return special::hyperbolic_tangent(static_cast<float>(a)); }
 };
 struct PowerOfTwo {
-  double operator()(double a) const { return std::exp2(a); }
+  using IsCutOff = void;
+  double operator()(double a) const { return special::power_of_two(static_cast<float>(a)); }
 };
+template <class Operation>
+constexpr Rounding rounding_of() {
+  return requires { typename Operation::IsCutOff; }
+  ? Rounding::zero : Rounding::nearest;
+}
 
 // An operation's variants: .ftz (numbers below the normal ones are zeros, before and after), .sat (to [0, 1]), .relu (what is
 // negative to 0), .xorsign.abs.
@@ -88,12 +96,15 @@ class OnBits {
   template <class... From>
   Bits made(From... from) const {
     const double value = Operation{}(flushed(from)...);
+    constexpr double kBeyond =
+        std::bit_cast<double>(static_cast<std::uint64_t>(1025 - format.least()) << 52);
+    if (value >= kBeyond) return static_cast<Bits>(format.infinity());
     // A result counts as it would be rounded if there were none below the normal numbers.
     constexpr auto kNormal =
         std::bit_cast<double>(static_cast<std::uint64_t>(1023 + format.least()) << 52);
     constexpr double kLeast = kNormal - kNormal / (1 << (format.places + 2));
-    return rounded<format>(flushes_ && std::abs(value) < kLeast ? std::copysign(0.0, value)
-                                                                : value);
+    return rounded<format, rounding_of<Operation>()>(
+        flushes_ && std::abs(value) < kLeast ? std::copysign(0.0, value) : value);
   }
   double flushed(Bits bits) const {
     const bool is_normal = (bits & format.infinity()) != 0;
@@ -182,7 +193,6 @@ void add_rows(std::vector<Form>& forms) {
   add_flushing(forms, row(one, "neg", Negate{}), "", 0);
   add_choice(forms, row(two, "min", Least{}), row(two, "min", WithNaN<Least>{}));
   add_choice(forms, row(two, "max", Greatest{}), row(two, "max", WithNaN<Greatest>{}));
-  // Approximations: rounded from the exact value.
   add_row(forms, row(one, "tanh.approx", HyperbolicTangent{}), "", 0);
   add_row(forms, row(one, "ex2.approx", PowerOfTwo{}), single == Type::f16 ? "" : ".ftz", 0);
 }

@@ -4,10 +4,9 @@
     answers.py record answers.csv      on a GPU with the toolkit
     answers.py compare answers.csv     with the libcuda.so.1 that is found: under `simt run`, the engine's
 
-The instructions are those of ../ptx_forms.inc that take and leave registers only, but for those whose last bits PTX leaves
-open (.approx, .full, and what depends on a carry). A row is a line of that file: how many forms it stands for were tried,
-which of them ptxas refuses, and a hash of what they leave in each of 8 warps, whose lanes hold edge cases and numbers of
-chance. Exit status: 0 all equal, 1 some differ, 2 wrong use.
+The instructions are those of ../ptx_forms.inc that take and leave registers only, approximations too, but for what takes a
+carry. A row is a line of that file: how many forms it stands for were tried, which of them ptxas refuses, and a hash of what
+they leave in each of 8 warps, whose lanes hold edge cases and numbers of chance. Exit status: 0 all equal, 1 some differ, 2 wrong use.
 """
 
 import csv
@@ -24,10 +23,10 @@ import tempfile
 
 FORMS = pathlib.Path(__file__).resolve().parent.parent / "ptx_forms.inc"
 OPCODES = """add sub mul mad mul24 mad24 sad div rem abs neg min max popc clz bfind fns brev bfe bfi szext bmsk dp4a dp2a
-    testp copysign fma rcp sqrt set setp selp slct and or xor not cnot lop3 shf shl shr mov prmt cvt shfl vote match redux
-    vadd vsub vabsdiff vmin vmax vshl vshr vmad vset vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vset2 vadd4 vsub4 vavrg4
-    vabsdiff4 vmin4 vmax4 vset4""".split()
-OPEN = (".approx", ".full", ".cc", "div.f32")  # modifiers that leave bits open
+    testp copysign fma rcp sqrt rsqrt sin cos lg2 ex2 tanh set setp selp slct and or xor not cnot lop3 shf shl shr mov prmt
+    cvt shfl vote match redux vadd vsub vabsdiff vmin vmax vshl vshr vmad vset vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vset2
+    vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4""".split()
+OPEN = (".cc", "div.f32")  # a carry of another instruction; what no .version of today has
 MOST = 96  # forms of a line
 WARPS, SLOTS, LANES = 8, 61, 32
 TYPES = {"p": "pred", "h": "b16", "r": "b32", "d": "b64", "f": "f32", "e": "f64"}

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "common/simt/machine/decode.hpp"
 #include "common/simt/machine/grid.hpp"
@@ -64,14 +65,14 @@ Texel texel_of(const Image& image, const std::byte* at) {
   return texel;
 }
 
+// With a sign the least of all is less than -1, until it is given out.
 double number_of(const Image& image, const Texel& texel, std::size_t channel) {
   const std::uint32_t bits = texel.bits[channel];
   if (image.values == Values::floating) return std::bit_cast<float>(bits);
   const int wide = image.bits[channel];
   if (wide == 0) return 0;
   if (image.values == Values::with_sign) {
-    const double most = std::ldexp(1.0, wide - 1) - 1;
-    return std::max(static_cast<std::int32_t>(bits) / most, -1.0);
+    return static_cast<std::int32_t>(bits) / (std::ldexp(1.0, wide - 1) - 1);
   }
   const double value = bits / (std::ldexp(1.0, wide) - 1);
   if (!image.is_srgb || channel == 3) return value;
@@ -123,6 +124,63 @@ double as_float(double value) {
   return static_cast<double>(is_tie && std::abs(other) > std::abs(nearest) ? other : nearest);
 }
 
+// What a filter adds up: numbers, each as often as it counts of 256 parts.
+class Addends {
+ public:
+  void add(int weight, const Numbers& numbers) {
+    all_[count_] = {weight, numbers};
+    ++count_;
+  }
+
+  double sum(const Image& image, std::size_t channel) const {
+    if (image.values == Values::floating) return sum_of_floats(image.bits[channel] == 16, channel);
+    double sum = 0;
+    for (const Addend& its : used()) sum += its.weight * its.numbers[channel];
+    if (image.is_srgb) return sum / 256;
+    if (image.values == Values::with_sign && image.bits[channel] == 8) {
+      // An H200 adds up bytes, and makes of the sum a number of 16 bits.
+      const auto bytes = static_cast<std::int64_t>(std::nearbyint(sum * 127));
+      return static_cast<double>((129 * bytes + 64 + 16 * (bytes >> 12)) >> 7) / 32767;
+    }
+    const double most = image.values == Values::with_sign ? 32767 : 65535;
+    // A sum is so many 256ths of such a number: what it lost as a fraction of 1 is less.
+    return std::floor(sum / 256 * most + 0.5 + 1e-6) / most;
+  }
+
+ private:
+  struct Addend {
+    int weight;
+    Numbers numbers;
+  };
+  std::span<const Addend> used() const { return {all_.data(), count_}; }
+
+  // They are brought to the greatest exponent, and cut off four places after the last of the one that has it; the sum is
+  // rounded, away from zero in the middle.
+  double sum_of_floats(bool is_half, std::size_t channel) const {
+    const int places = is_half ? kF16.places : kF32.places;
+    int greatest = std::numeric_limits<int>::min();
+    double sum = 0;
+    for (const Addend& its : used()) {
+      const double number = its.numbers[channel];
+      sum += its.weight * number;
+      if (number != 0) greatest = std::max(greatest, std::ilogb(number));
+    }
+    if (sum != 0 && std::isfinite(sum)) {
+      const int last = greatest - places - 4;
+      sum = 0;
+      for (const Addend& its : used()) {
+        sum += its.weight * std::trunc(std::ldexp(its.numbers[channel], -last));
+      }
+      sum = std::ldexp(sum, last);
+    }
+    sum /= 256;
+    return is_half ? double{widen<kF16>(narrow<kF16>(sum, Rounding::away))} : as_float(sum);
+  }
+
+  std::array<Addend, 16> all_;
+  std::size_t count_ = 0;
+};
+
 // Visit is told of each texel that is read.
 template <class Visit>
 class Sampler {
@@ -155,18 +213,6 @@ class Sampler {
     return outside(axis) == Outside::clamp ? std::clamp(at, 0.5f, last) : at;
   }
 
-  // Sums of whole numbers are rounded to 16 bits, of halves to a half, of floats to a float.
-  double settled_sum(double sum, std::size_t channel) const {
-    if (image_.values == Values::floating) {
-      if (image_.bits[channel] != 16) return as_float(sum);
-      return static_cast<double>(widen<kF16>(narrow<kF16>(sum, Rounding::away)));
-    }
-    if (image_.is_srgb) return sum;
-    const double most = image_.values == Values::with_sign ? 32767 : 65535;
-    // A sum is so many 256ths of such a number: what it lost as a fraction of 1 is less.
-    return std::floor(sum * most + 0.5 + 1e-6) / most;
-  }
-
   std::optional<Texel> texel(const std::array<std::int64_t, 3>& index, std::uint32_t layer) const {
     std::array<std::int64_t, 3> at{};
     for (int axis = 0; axis < dimensions_; ++axis) {
@@ -195,14 +241,9 @@ class Sampler {
     }
     return its;
   }
-  // The sum of the texels round a point, or the nearest one, each as often as it counts of so many parts in all.
-  Numbers weighted(const Point& point, bool filters, int all) const {
-    Numbers sum{};
-    if (!filters) {
-      sum = numbers(nearest(point));
-      for (double& one : sum) one *= all;
-      return sum;
-    }
+  // The texels round a point, or the nearest one, each as often as it counts of so many parts in all.
+  void add(const Point& point, bool filters, int all, Addends& to) const {
+    if (!filters) return to.add(all, numbers(nearest(point)));
     std::array<Between, 3> axes{};
     for (int axis = 0; axis < dimensions_; ++axis) {
       const auto i = static_cast<std::size_t>(axis);
@@ -215,10 +256,8 @@ class Sampler {
       for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions_); ++axis) {
         index[axis] = axes[axis].first + static_cast<std::int64_t>(corner >> axis & 1);
       }
-      const Numbers its = numbers(texel(index, point.layer));
-      for (std::size_t i = 0; i < 4; ++i) sum[i] += weights[corner] * its[i];
+      to.add(weights[corner], numbers(texel(index, point.layer)));
     }
-    return sum;
   }
   // One channel of the four texels round a point.
   std::array<std::optional<Texel>, 4> gathered(const Point& point) const {
@@ -303,10 +342,10 @@ float level_asked(Warp& warp, const ImageAccess& access, std::size_t lane,
   return most > 0 ? std::log2(most) / 2 : 0;
 }
 
-void give_numbers(Warp& warp, const ImageAccess& access, std::size_t lane, const Numbers& numbers) {
-  for (std::size_t i = 0; i < 4; ++i) {
-    warp.values<float>(access.values[i])[lane] = static_cast<float>(numbers[i]);
-  }
+void give_number(Warp& warp, const ImageAccess& access, std::size_t lane, const Image& image,
+                 std::size_t i, double number) {
+  const bool is_least = image.values == Values::with_sign && number < -1;
+  warp.values<float>(access.values[i])[lane] = is_least ? -1 : static_cast<float>(number);
 }
 
 void sample(const Step* step, Warp& warp, const ImageAccess& access, std::size_t lane,
@@ -351,8 +390,7 @@ void sample(const Step* step, Warp& warp, const ImageAccess& access, std::size_t
     const auto channel = static_cast<std::size_t>(access.channel);
     for (std::size_t i = 0; i < 4; ++i) {
       if (is_number) {
-        warp.values<float>(access.values[i])[lane] =
-            static_cast<float>(sampler.numbers(all[i])[channel]);
+        give_number(warp, access, lane, image, i, sampler.numbers(all[i])[channel]);
       } else {
         warp.values<std::uint32_t>(access.values[i])[lane] = all[i] ? all[i]->bits[channel] : 0;
       }
@@ -372,15 +410,15 @@ void sample(const Step* step, Warp& warp, const ImageAccess& access, std::size_t
   if (!filters && part == 0) {
     numbers = sampler.numbers(sampler.nearest(point));
   } else {
-    numbers = sampler.weighted(point, filters, 256 - part);
+    Addends addends;
+    sampler.add(point, filters, 256 - part, addends);
     if (part > 0) {
       const auto [finer, there] = on_level(nearest_level + 1);
-      const Numbers next = finer.weighted(there, filters, part);
-      for (std::size_t i = 0; i < 4; ++i) numbers[i] += next[i];
+      finer.add(there, filters, part, addends);
     }
-    for (std::size_t i = 0; i < 4; ++i) numbers[i] = sampler.settled_sum(numbers[i] / 256, i);
+    for (std::size_t i = 0; i < 4; ++i) numbers[i] = addends.sum(image, i);
   }
-  give_numbers(warp, access, lane, numbers);
+  for (std::size_t i = 0; i < 4; ++i) give_number(warp, access, lane, image, i, numbers[i]);
 }
 
 // Of each active lane, whose object must be one, what visit(access, lane, image) does; false if it may not ask for that.

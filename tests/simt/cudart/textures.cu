@@ -128,6 +128,39 @@ static void one_dimension() {
       {0, 0.25f, 1}, {1.5f, 0.5f, 1.5f});
 }
 
+// Between two texels: so many of 256 parts towards the second. What an H200 answered, beyond what is nearest.
+template <class T>
+static void expect_between(int line, const cudaChannelFormatDesc& format,
+                           const std::vector<T>& texels, int part, float wanted) {
+  cudaArray_t array = nullptr;
+  expect_error(cudaMallocArray(&array, &format, 2), cudaSuccess, line);
+  expect_error(cudaMemcpy2DToArray(array, 0, 0, texels.data(), 2 * sizeof(T), 2 * sizeof(T), 1,
+                                   cudaMemcpyHostToDevice),
+               cudaSuccess, line);
+  How how{.filter = cudaFilterModeLinear};
+  if (sizeof(T) == 1) how.values = cudaReadModeNormalizedFloat;
+  const cudaTextureObject_t from = texture(of(array), how);
+  results[8] = 0.5f + static_cast<float>(part) / 256;
+  read_1d<<<1, 1>>>(from, results + 8, results, 1);
+  expect_error(cudaDeviceSynchronize(), cudaSuccess, line);
+  expect(results[0] == wanted, "the sum is an H200's", line);
+  expect_error(cudaDestroyTextureObject(from), cudaSuccess, line);
+  expect_error(cudaFreeArray(array), cudaSuccess, line);
+}
+static void sums() {
+  const auto floats = cudaCreateChannelDesc<float>(), halves = cudaCreateChannelDescHalf(),
+             bytes = cudaCreateChannelDesc<signed char>();
+  using Halves = std::vector<unsigned short>;  // their bits
+  using Bytes = std::vector<signed char>;
+  expect_between(__LINE__, floats, std::vector{126.533676f, 10966.084f}, 24, 0x1.1daf74p+10f);
+  expect_between(__LINE__, floats, std::vector{33236698.0f, 18095.746f}, 244, 0x1.80931ap+20f);
+  expect_between(__LINE__, halves, Halves{0x2452, 0x4a30}, 14, 0x1.628p-1f);
+  expect_between(__LINE__, halves, Halves{0x4e58, 0x262c}, 215, 0x1.054p+2f);
+  expect_between(__LINE__, bytes, Bytes{114, 47}, 35, 0x1.a6a74ep-1f);
+  expect_between(__LINE__, bytes, Bytes{-36, 35}, 41, -0x1.8d331ap-3f);
+  expect_between(__LINE__, bytes, Bytes{-128, -128}, 41, -1);
+}
+
 static void linear_memory() {
   float* memory;
   cudaMalloc(&memory, 8 * sizeof(float));
@@ -300,6 +333,7 @@ int main(int argc, char**) {
     return cudaDeviceSynchronize() == cudaSuccess;
   }
   one_dimension();
+  sums();
   linear_memory();
   other_images();
   extents();

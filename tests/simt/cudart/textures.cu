@@ -276,36 +276,44 @@ static void extents() {
 }
 
 // Of two texels along each axis one is 1: what is read is how much it counts, in 256 parts.
+// What is read at (x, y, z), in 256 parts from the first towards the second texels, of two along each axis.
+static float in_cube(const float (&values)[8], int x, int y, int z) {
+  const auto format = cudaCreateChannelDesc<float>();
+  cudaArray_t array = nullptr;
+  expect_error(cudaMalloc3DArray(&array, &format, {2, 2, 2}), cudaSuccess, __LINE__);
+  cudaMemcpy3DParms copy = {};
+  copy.srcPtr = make_cudaPitchedPtr(const_cast<float*>(values), 2 * sizeof(float), 2, 2);
+  copy.dstArray = array;
+  copy.extent = {2, 2, 2};
+  copy.kind = cudaMemcpyHostToDevice;
+  expect_error(cudaMemcpy3D(&copy), cudaSuccess, __LINE__);
+  const cudaTextureObject_t from = texture(of(array), {.filter = cudaFilterModeLinear});
+  const auto part = [](int of) { return 0.5f + static_cast<float>(of) / 256; };
+  read_3d<<<1, 1>>>(from, {part(x), part(y), part(z)}, results);
+  expect_error(cudaDeviceSynchronize(), cudaSuccess, __LINE__);
+  cudaDestroyTextureObject(from);
+  cudaFreeArray(array);
+  return results[0];
+}
 static void weights() {
   const struct {
-    int x, y, z;  // how near the point is to the second texels, in 256 parts
+    int x, y, z;
     int wanted[8];
   } all[] = {{241, 50, 214, {2, 32, 0, 8, 10, 162, 3, 39}},
              {46, 128, 177, {33, 7, 32, 7, 73, 16, 72, 16}},
              {97, 248, 230, {1, 0, 15, 10, 4, 3, 139, 84}}};
   for (int corner = 0; corner < 8; ++corner) {
-    const auto format = cudaCreateChannelDesc<float>();
-    cudaArray_t array = nullptr;
-    expect_error(cudaMalloc3DArray(&array, &format, {2, 2, 2}), cudaSuccess, __LINE__);
     float values[8] = {};
     values[corner] = 1;
-    cudaMemcpy3DParms copy = {};
-    copy.srcPtr = make_cudaPitchedPtr(values, 2 * sizeof(float), 2, 2);
-    copy.dstArray = array;
-    copy.extent = {2, 2, 2};
-    copy.kind = cudaMemcpyHostToDevice;
-    expect_error(cudaMemcpy3D(&copy), cudaSuccess, __LINE__);
-    const cudaTextureObject_t from = texture(of(array), {.filter = cudaFilterModeLinear});
     for (const auto& one : all) {
-      read_3d<<<1, 1>>>(from, {0.5f + one.x / 256.0f, 0.5f + one.y / 256.0f, 0.5f + one.z / 256.0f},
-                        results);
-      expect_error(cudaDeviceSynchronize(), cudaSuccess, __LINE__);
-      expect(results[0] * 256 == static_cast<float>(one.wanted[corner]), "an H200's weights",
-             __LINE__);
+      expect(in_cube(values, one.x, one.y, one.z) * 256 == static_cast<float>(one.wanted[corner]),
+             "an H200's weights", __LINE__);
     }
-    cudaDestroyTextureObject(from);
-    cudaFreeArray(array);
   }
+  expect(in_cube({-2.024991750717163f, -1.927272081375122f, 68.5650405883789f, -7.480175495147705f,
+                  -452.0444030761719f, 59.74088668823242f, 56.98884963989258f, 1.3263860940933228f},
+                 228, 121, 173) == 0x1.abbac2p+1f,
+         "an H200 adds up each plane", __LINE__);
 }
 
 static void surfaces() {

@@ -4,9 +4,9 @@
     answers.py record answers.csv      on a GPU with the toolkit
     answers.py compare answers.csv     with the libcuda.so.1 that is found: under `simt run`, the engine's
 
-The instructions are those of ../ptx_forms.inc that take and leave registers only, approximations too, but for what takes a
-carry. A row is a line of that file: how many forms it stands for were tried, which of them ptxas refuses, and a hash of what
-they leave in each of 8 warps, whose lanes hold edge cases and numbers of chance. Exit status: 0 all equal, 1 some differ, 2 wrong use.
+The instructions are those of ../ptx_forms.inc that take and leave registers only, approximations and carries too. A row is
+a line of that file: how many forms it stands for were tried, which of them ptxas refuses, and a hash of what they leave in
+each of 8 warps, whose lanes hold edge cases and numbers of chance. Exit status: 0 all equal, 1 some differ, 2 wrong use.
 """
 
 import csv
@@ -22,11 +22,11 @@ import sys
 import tempfile
 
 FORMS = pathlib.Path(__file__).resolve().parent.parent / "ptx_forms.inc"
-OPCODES = """add sub mul mad mul24 mad24 sad div rem abs neg min max popc clz bfind fns brev bfe bfi szext bmsk dp4a dp2a
-    testp copysign fma rcp sqrt rsqrt sin cos lg2 ex2 tanh set setp selp slct and or xor not cnot lop3 shf shl shr mov prmt
-    cvt shfl vote match redux vadd vsub vabsdiff vmin vmax vshl vshr vmad vset vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vset2
-    vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4""".split()
-OPEN = (".cc", "div.f32")  # a carry of another instruction; what no .version of today has
+OPCODES = """add addc sub subc mul mad madc mul24 mad24 sad div rem abs neg min max popc clz bfind fns brev bfe bfi szext
+    bmsk dp4a dp2a testp copysign fma rcp sqrt rsqrt sin cos lg2 ex2 tanh set setp selp slct and or xor not cnot lop3 shf
+    shl shr mov prmt cvt shfl vote match redux vadd vsub vabsdiff vmin vmax vshl vshr vmad vset vadd2 vsub2 vavrg2 vabsdiff2
+    vmin2 vmax2 vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4""".split()
+OPEN = ("div.f32",)  # what no .version of today has
 MOST = 96  # forms of a line
 WARPS, SLOTS, LANES = 8, 61, 32
 TYPES = {"p": "pred", "h": "b16", "r": "b32", "d": "b64", "f": "f32", "e": "f64"}
@@ -92,13 +92,14 @@ def forms_of(line):
 
 
 def block(form, index):
-    """The form with operands from slots that depend on `index`, and its one or two results to places of the same number."""
+    """The form with operands from slots that depend on `index`, and its one or two results to places of the same number; a
+    carry is a result."""
     name, operands = form.split(" ", 1)
     opcode = name.split(".")[0]
     operands = operands.split(",")
     results = OPERAND.findall(operands[0])
     sources = [one for operand in operands[1:] for one in OPERAND.findall(operand)]
-    text = ["{ .reg .b32 t;"] + [f".reg .{TYPES[k]} x{k}{n};" for k, n in dict.fromkeys(results + sources)]
+    text = ["{ .reg .b32 t, c;"] + [f".reg .{TYPES[k]} x{k}{n};" for k, n in dict.fromkeys(results + sources)]
     for i, (kind, number) in enumerate(sources):
         register, slot = f"x{kind}{number}", (index * 5 + i * 11) % SLOTS * 256
         if opcode in ("shfl", "vote", "match", "redux") and i == len(sources) - 1:
@@ -117,6 +118,9 @@ def block(form, index):
             text.append(f"and.b32 {register}, {register}, {31 if i == 1 else 0x1F1F};")
         elif opcode in ("shl", "shr", "shf", "bfe", "bfi", "szext", "bmsk") and kind == "r" and i and index % 3:
             text.append(f"and.b32 {register}, {register}, 63;")
+    if opcode in ("addc", "subc", "madc"):  # the carry that they take
+        slots = [(index * 7 + i * 13) % SLOTS * 256 for i in (0, 1)]
+        text.append(f"ld.global.b32 t, [ir+{slots[0]}]; ld.global.b32 c, [ir+{slots[1]}]; add.cc.u32 t, t, c;")
     text.append(name + " " + ",".join(OPERAND.sub(r"x\1\2", one) for one in operands) + ";")
     for i, (kind, number) in enumerate(results):
         place = f"[o+{(2 * index + i) * 256}]"
@@ -124,6 +128,8 @@ def block(form, index):
             text.append(f"selp.b32 t, 1, 0, x{kind}{number}; st.global.b32 {place}, t;")
         else:
             text.append(f"st.global.{TYPES[kind]} {place}, x{kind}{number};")
+    if ".cc" in name:  # the carry that they leave
+        text.append(f"addc.u32 t, 0, 0; st.global.b32 [o+{(2 * index + 1) * 256}], t;")
     return " ".join(text) + " }"
 
 

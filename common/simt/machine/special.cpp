@@ -29,9 +29,10 @@ const float kNaN = std::bit_cast<float>(kNan32);
 // quite the square.
 std::int64_t squared(std::uint32_t x) {
   std::uint32_t sum = 0;
+#pragma GCC unroll 7
   for (int i = 10; i < kPlaces; ++i) {
     const std::uint32_t with_lower = (x >> (18 - i)) & ((1u << (2 * i - 18)) - 1);
-    sum += (x >> i & 1) * (with_lower + (1u << (2 * i - 19)));
+    sum += (0u - (x >> i & 1)) & (with_lower + (1u << (2 * i - 19)));
   }
   return sum;
 }

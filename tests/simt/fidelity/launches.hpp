@@ -84,5 +84,6 @@ void calls_by_address();
 void loads_behind_jumps();
 void searches_and_tables();
 void science_and_networks();
+void math_functions();
 
 }  // namespace fidelity

@@ -25,4 +25,5 @@ int main() {
   fidelity::loads_behind_jumps();
   fidelity::searches_and_tables();
   fidelity::science_and_networks();
+  fidelity::math_functions();
 }

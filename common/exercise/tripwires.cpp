@@ -559,7 +559,7 @@ const std::set<std::string>& harmless_functions() {
         "printf fprintf sprintf snprintf vprintf vfprintf vsprintf vsnprintf puts putchar putc "
         "fputs fputc fwrite fflush perror stdout stderr setvbuf setbuf "
         "sscanf __isoc99_sscanf __isoc23_sscanf "
-        "time clock clock_gettime gettimeofday difftime localtime gmtime strftime "
+        "time clock clock_gettime gettimeofday difftime localtime gmtime strftime sched_yield "
         "_GLOBAL_OFFSET_TABLE_ __dso_handle __stack_chk_fail __tls_get_addr __gxx_personality_v0 "
         "_Unwind_Resume __pthread_key_create __gmon_start__ _ITM_deregisterTMCloneTable "
         "_ITM_registerTMCloneTable __libc_single_threaded atexit exit");

@@ -55,6 +55,10 @@ double usual_bytes(const Given& given) {
   return 4 + 2 * static_cast<double>((halo + 7) / 8) + 4;
 }
 
+double tap_shuffles(const Given& given) {
+  return static_cast<double>(((given["n"] - 1) / 32 + 1) * given["width"]);
+}
+
 double usual_requests(const Given& given) {
   return static_cast<double>(((given["n"] - 1) / 32 + 1) * (given["width"] > 1 ? 2 : 1));
 }
@@ -97,6 +101,8 @@ const Contract& contract() {
       .besides =
           {
               {shared_bytes(), 0, 0},
+              // A tap by as many as it may take, but no cell bit by bit.
+              {shuffles(), 4 * Rule(tap_shuffles), tap_shuffles},
               {local_bytes_per_output(), 1, 0},
               {copied_bytes(), 2 * Rule(mask_bytes), mask_bytes},
           },

@@ -114,6 +114,8 @@ std::size_t BlockCheck::seen_of(const Word& word, const Exact& now) const {
 BlockCheck::Met BlockCheck::meet(Word& word, const Exact& now, const Site& site, bool is_shared) {
   Met met;
   const std::size_t seen = seen_of(word, now);
+  // Who asks what an atomic of its own block has left has nothing to fear of it, and a latch is asked often.
+  const bool is_asked = now.act == Act::load && is_strong(now);
   for (std::size_t i = 0; i < word.all.size(); ++i) {
     Exact& one = word.all[i];
     const bool is_same = one.block == now.block && one.thread == now.thread;
@@ -122,6 +124,10 @@ BlockCheck::Met BlockCheck::meet(Word& word, const Exact& now, const Site& site,
       // Many may read a word.
       one.is_before = is_same || is_earlier;
       met.before += one.is_before ? 1 : 0;
+      continue;
+    }
+    if (is_asked && one.act == Act::atomic && one.block == now.block) {
+      one.is_before = is_same || is_earlier;
       continue;
     }
     // A read stands for reads alone.

@@ -2,6 +2,7 @@
 // program that does the command and calls it.
 #include "common/cli/program.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -164,9 +165,30 @@ int run(int argc, char** argv, const std::map<std::string, Command>& commands) {
                  "; see ./halo --help)");
 }
 
+// What this shell allows may be too little for compilers, which then break off in words of their own. Throws MachineFault.
+void require_limits() {
+  struct Needed {
+    int resource;
+    rlim_t least, usual;
+    const char *what, *remedy;
+  };
+  constexpr rlim_t kMiB = rlim_t{1} << 20;
+  for (const Needed& one :
+       {Needed{RLIMIT_STACK, kMiB, 8 * kMiB, "bytes of stack", "ulimit -s 8192"},
+        Needed{RLIMIT_NOFILE, 32, 1024, "open files", "ulimit -n 1024"}}) {
+    rlimit limit = {};
+    if (getrlimit(one.resource, &limit) != 0 || limit.rlim_cur >= one.least) continue;
+    limit.rlim_cur = std::min(limit.rlim_max, one.usual);
+    if (limit.rlim_cur >= one.least && setrlimit(one.resource, &limit) == 0) continue;
+    throw MachineFault("this shell allows " + std::to_string(limit.rlim_max) + " " + one.what +
+                       ", and that is too little: " + one.remedy);
+  }
+}
+
 // What went wrong is one line.
 int run_or_complain(int argc, char** argv, const std::map<std::string, Command>& commands) {
   try {
+    require_limits();
     return run(argc, argv, commands);
   } catch (const data::NotWritten& error) {
     return complain(error.what(), kNotWritten);

@@ -663,8 +663,14 @@ Marks judge_program(const BuildFolder& build, const Exercise& exercise, const To
   return marks;
 }
 
-// The simulator would say so itself, within a program that nobody believes.
-void require_addresses() {
+// The simulator would say so itself, within a program that nobody believes; and a compiler as if it had a fault.
+void require_room() {
+  constexpr rlim_t kFile = rlim_t{64} << 20;
+  rlimit file = {};
+  if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur < kFile) {
+    throw machine_fault("this shell allows files of " + std::to_string(file.rlim_cur) +
+                        " bytes, too few for the compiler: raise that limit (ulimit -f unlimited)");
+  }
   constexpr rlim_t kNeeded = rlim_t{4} << 40;
   rlimit limit = {};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= kNeeded) return;
@@ -770,7 +776,7 @@ std::string choose_exercise_backend(const BuildFolder& build, const std::string&
   const bool sim = compilers.find("sim") != nullptr;
   const bool gpu = compilers.find("gpu") != nullptr;
   if (sim && on != "gpu") {
-    require_addresses();
+    require_room();
     return "sim";
   }
   if (on == "sim") throw CannotRun("this build has no simulator: ./halo doctor says what it lacks");

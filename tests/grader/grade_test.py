@@ -38,6 +38,10 @@ def few_addresses():
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 
 
+def small_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+
 def json_grade(*words, **how):
     return json.loads(grade(*words, "--format", "json", **how))
 
@@ -248,6 +252,16 @@ class Grades(unittest.TestCase):
         done = run_halo("try", "04", "--no-ask", prepare=few_addresses)
         self.assertEqual((done.returncode, done.stdout), (74, ""), done)
         self.assertIn("ulimit -v unlimited", done.stderr)
+
+    def test_without_room_for_files_there_is_no_verdict(self):
+        self.hindered("ulimit -f unlimited", prepare=small_files)
+
+    def test_a_limit_of_stack_or_open_files_is_named(self):
+        file = self.submission(ROOT / "solutions" / EXERCISE / FILE)
+        for kind, few, remedy in (resource.RLIMIT_STACK, 65_536, "ulimit -s 8192"), (resource.RLIMIT_NOFILE, 16, "ulimit -n 1024"):
+            with self.subTest(remedy=remedy):
+                said = grade(file, status=74, prepare=lambda: resource.setrlimit(kind, (few, few)))
+                self.assertRegex(said, rf"\Ahalo: [^\n]* {few} [^\n]*{remedy}\n\Z")
 
     def test_on_a_full_disk_there_is_no_verdict(self):
         small = self.folder / "small"

@@ -156,8 +156,8 @@ cudaError_t join_capture(cudaStream_t stream, cudaEvent_t event) {
   return cudaSuccess;
 }
 
-// Whether all that was captured on other streams comes before what the origin's next node would come behind.
-bool is_joined(const Capture& capture) {
+// Whether all that was captured on these streams comes before what the origin's next node would come behind.
+bool is_joined(const Capture& capture, const std::set<cudaStream_t>& streams) {
   std::set<const CUgraphNode_st*> before;
   std::vector<CUgraphNode_st*> next = object_of(capture.origin).last;
   while (!next.empty()) {
@@ -166,7 +166,7 @@ bool is_joined(const Capture& capture) {
     if (!before.insert(node).second) continue;
     next.insert(next.end(), node->dependencies.begin(), node->dependencies.end());
   }
-  return std::ranges::all_of(made().streams, [&](cudaStream_t stream) {
+  return std::ranges::all_of(streams, [&](cudaStream_t stream) {
     return stream->capture.get() != &capture ||
            std::ranges::all_of(stream->last,
                                [&](const CUgraphNode_st* node) { return before.contains(node); });
@@ -405,8 +405,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     });
     made().streams.erase(stream);
     if (Capture* const capture = capture_of(stream); capture != nullptr) {
-      capture->is_valid = false;
+      // A second stream may go once the first waits for its work.
       if (capture->origin == stream) capture->is_active = false;
+      if (!capture->is_active || !is_joined(*capture, {stream})) capture->is_valid = false;
     }
     delete stream;
     return cudaSuccess;
@@ -576,7 +577,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
       return cudaErrorStreamCaptureWrongThread;
     }
     if (!kept->is_valid) return cudaErrorStreamCaptureInvalidated;
-    if (!is_joined(*kept)) {
+    if (!is_joined(*kept, made().streams)) {
       explain("unjoined",
               "cudaStreamEndCapture: a second stream was captured as well, and the first does not "
               "wait for its last work. Record an event after that work, and let the first stream "

@@ -158,6 +158,19 @@ int main() {
   during_capture(
       blocking, kGlobal, [&] { return fork(), work(), join(), work(); }, unjoined, __LINE__);
 
+  // One that is waited for may go.
+  const auto come_and_go = [&] {
+    cudaStream_t passing;
+    cudaStreamCreateWithFlags(&passing, cudaStreamNonBlocking);
+    cudaEventRecord(event, blocking);
+    cudaStreamWaitEvent(passing, event);
+    nothing<<<1, 1, 0, passing>>>();
+    cudaEventRecord(event, passing);
+    cudaStreamWaitEvent(blocking, event);
+    return cudaStreamDestroy(passing);
+  };
+  during_capture(blocking, kGlobal, come_and_go, kAllowed, __LINE__);
+
   during_capture(
       blocking, kGlobal, [&] { return fork(), cudaStreamEndCapture(other, &graph); },
       forbidden(cudaErrorStreamCaptureUnmatched), __LINE__);

@@ -287,9 +287,11 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, std::size_t index, std::size_t* o
 
 // ---- The linker: PTX of several units becomes one text ----
 
-CUresult cuLinkCreate(unsigned int, CUjit_option*, void**, CUlinkState* state) {
+CUresult cuLinkCreate(unsigned int count, CUjit_option* options, void** values,
+                      CUlinkState* state) {
   return in_context("cuLinkCreate", [&] {
     if (state == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    fill_logs(count, options, values, "");
     *state = new CUlinkState_st;
     return CUDA_SUCCESS;
   });

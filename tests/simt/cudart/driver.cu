@@ -677,12 +677,18 @@ void links() {
   CUlinkState state = nullptr;
   void* image = nullptr;
   std::size_t bytes = 0;
-  RIGHT(cuLinkCreate(0, nullptr, nullptr, &state));
+  // What is said of it is a string, if only an empty one.
+  char log[64];
+  std::memset(log, 'x', sizeof log);
+  CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  RIGHT(cuLinkCreate(2, options, values, &state));
   for (std::string* one : {&callee, &caller}) {
     RIGHT(cuLinkAddData(state, CU_JIT_INPUT_PTX, one->data(), one->size() + 1, "one", 0, nullptr,
                         nullptr));
   }
   RIGHT(cuLinkComplete(state, &image, &bytes));
+  EXPECT(std::memchr(log, '\0', sizeof log) != nullptr);
   CUmodule module = nullptr;
   CUfunction answer = nullptr;
   RIGHT(cuModuleLoadData(&module, image));

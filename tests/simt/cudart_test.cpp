@@ -316,6 +316,11 @@ TEST_CASE("several devices have memory, variables and streams of their own", "[s
         "simt: cudaLaunchKernel: the stream is of device 0, and cudaSetDevice has chosen device 1\n"
         "simt: cudaEventRecord: the event was created on device 0, the stream is of device 1\n");
   CHECK(outcome.status == 0);
+  const Outcome closed = bench.run("SIMT_DEVICES=2 ./program closed");
+  CHECK(closed.out == "all right\n");
+  CHECK_THAT(closed.err, contains("error: invalid_address of others in add") &&
+                             contains("call cudaMemPoolSetAccess()"));
+  CHECK(closed.status == 3);
   CHECK_THAT(bench.run("SIMT_DEVICES=0 ./program").err, contains("from 1 to 16"));
 }
 

@@ -251,6 +251,11 @@ const char* advice(Hazard hazard, Remedy remedy) {
         return "Open it before the launch: with the kernel's device chosen by cudaSetDevice, call "
                "cudaDeviceEnablePeerAccess() for the other; or copy it over by cudaMemcpyPeer.";
       }
+      if (remedy == Remedy::peer_of_pool) {
+        return "Open its pool before the launch: call cudaMemPoolSetAccess() with the kernel's "
+               "device, "
+               "for which cudaDeviceEnablePeerAccess() is no substitute.";
+      }
       return "Pass a pointer from cudaMalloc; a host pointer or a null pointer cannot be used in a "
              "kernel.";
     case Hazard::uninitialized_shared_read:

@@ -87,6 +87,7 @@ enum class Remedy : std::uint8_t {
   bulk_store,         // what it leaves in global memory is used too early
   bulk_sent,          // what it takes to a block's shared memory is overwritten too early
   peer,               // memory of another device
+  peer_of_pool,       // the same, of a pool
   constant,           // a launch writes what it reads as one
   as_constant,        // the same of global memory
   beside_parent,      // of a kernel and one that it launches

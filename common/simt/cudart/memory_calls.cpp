@@ -22,6 +22,7 @@
 struct CUmemPoolHandle_st {
   int device = 0;
   std::map<int, std::uint64_t> attributes = {};     // that the program has set
+  std::set<int> opened_to = {};                     // other devices that may touch its memory
   std::map<std::uint64_t, std::size_t> taken = {};  // by address
   std::uint64_t used = 0, most_used = 0, reserved = 0, most_reserved = 0;
 
@@ -202,6 +203,13 @@ struct Exported {
 static_assert(sizeof(Exported) <= sizeof(cudaIpcMemHandle_t));
 
 }  // namespace
+
+std::optional<bool> is_opened_by_pool(std::uint64_t begin, int device) {
+  for (const cudaMemPool_t pool : all_pools()) {
+    if (pool->taken.contains(begin)) return pool->opened_to.contains(device);
+  }
+  return std::nullopt;
+}
 
 void forget_pools(int device) {
   graph_memory() = {};
@@ -594,16 +602,29 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPo
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* all,
                                  std::size_t count) {
   return call("cudaMemPoolSetAccess", [&] {
-    return pool != nullptr && (all != nullptr || count == 0) ? cudaSuccess : cudaErrorInvalidValue;
+    if (!all_pools().contains(pool) || (all == nullptr && count != 0)) return cudaErrorInvalidValue;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (all[i].location.type != cudaMemLocationTypeDevice || !is_device(all[i].location.id))
+        continue;
+      if (all[i].flags != cudaMemAccessFlagsProtNone) {
+        pool->opened_to.insert(all[i].location.id);
+      } else {
+        pool->opened_to.erase(all[i].location.id);
+      }
+    }
+    return cudaSuccess;
   });
 }
 
 cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
                                  cudaMemLocation* location) {
   return call("cudaMemPoolGetAccess", [&] {
-    if (flags == nullptr || pool == nullptr || location == nullptr) return cudaErrorInvalidValue;
-    const bool is_here = location->type == cudaMemLocationTypeDevice && is_device(location->id);
-    *flags = is_here ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+    if (flags == nullptr || !all_pools().contains(pool) || location == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    const bool is_open = location->type == cudaMemLocationTypeDevice &&
+                         (location->id == pool->device || pool->opened_to.contains(location->id));
+    *flags = is_open ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
   });
 }

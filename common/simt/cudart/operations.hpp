@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace simt::cudart {
@@ -50,6 +51,8 @@ bool is_of_unlocked_memory(const std::function<cudaError_t()>& work);
 void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& parameters);
 /// As cudaDeviceReset does: those of the current device.
 void forget_pools(int device);
+/// Of an allocation of a pool, whether it is opened to that other device; nothing of other memory.
+std::optional<bool> is_opened_by_pool(std::uint64_t begin, int device);
 /// Whoever still touches the memory on another stream must come before it is freed.
 void expect_order_of_free(void* pointer, int stream);
 

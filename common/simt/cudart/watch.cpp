@@ -8,6 +8,7 @@
 
 #include "common/simt/cudart/allocations.hpp"
 #include "common/simt/cudart/calls.hpp"
+#include "common/simt/cudart/operations.hpp"
 #include "common/simt/cudart/record.hpp"
 #include "common/simt/cudart/settings.hpp"
 #include "common/simt/cudart/waiting.hpp"
@@ -340,9 +341,11 @@ std::uint32_t Watch::of_closed_devices(const WarpAccess& access) {
   machine::each_lane(access.lanes.mask, [&](std::size_t lane) {
     const Block* const block = block_at(access.lanes.address[lane]);
     if (block == nullptr || !block->is_of_device() || block->kind == MemoryKind::managed ||
-        block->kind == MemoryKind::managed_variable || may_access(device_, block->device)) {
+        block->kind == MemoryKind::managed_variable || block->device == device_) {
       return;
     }
+    const std::optional<bool> by_pool = is_opened_by_pool(block->begin, device_);
+    if (by_pool.value_or(may_access(device_, block->device))) return;
     faulty |= 1u << lane;
     error_ = cudaErrorIllegalAddress;
     const auto [known, is_new] =
@@ -356,7 +359,7 @@ std::uint32_t Watch::of_closed_devices(const WarpAccess& access) {
                 name,
                 std::string(verb(access.kind)) + " " + name + ", which is memory of device " +
                     std::to_string(block->device) + ", on device " + std::to_string(device_),
-                Remedy::peer);
+                by_pool.has_value() ? Remedy::peer_of_pool : Remedy::peer);
   });
   return faulty;
 }

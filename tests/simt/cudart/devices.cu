@@ -78,6 +78,33 @@ static void variables(int* (&data)[2]) {
   expect(free_now == free_before, "memory is counted by device", __LINE__);
 }
 
+// Peers do not matter to memory of a pool.
+static void pools(int* own, bool is_opened) {
+  cudaSetDevice(1);
+  int* others = nullptr;
+  expect_error(cudaMallocAsync(&others, 32 * sizeof(int), nullptr), cudaSuccess, __LINE__);
+  cudaMemsetAsync(others, 0, 32 * sizeof(int), nullptr);
+  expect_error(cudaDeviceSynchronize(), cudaSuccess, __LINE__);
+  cudaMemPool_t pool;
+  cudaDeviceGetDefaultMemPool(&pool, 1);
+  cudaMemAccessDesc first = {};
+  first.location.type = cudaMemLocationTypeDevice;
+  first.flags = cudaMemAccessFlagsProtReadWrite;
+  cudaMemAccessFlags flags = cudaMemAccessFlagsProtReadWrite;
+  expect_error(cudaMemPoolGetAccess(&flags, pool, &first.location), cudaSuccess, __LINE__);
+  expect(flags == cudaMemAccessFlagsProtNone, "a pool is its device's", __LINE__);
+  if (is_opened) {
+    expect_error(cudaMemPoolSetAccess(pool, &first, 1), cudaSuccess, __LINE__);
+    expect_error(cudaMemPoolGetAccess(&flags, pool, &first.location), cudaSuccess, __LINE__);
+    expect(flags == cudaMemAccessFlagsProtReadWrite, "until it is opened", __LINE__);
+  }
+  cudaSetDevice(0);
+  if (!is_opened) cudaDeviceEnablePeerAccess(1, 0);
+  add<<<1, 32>>>(own, others);
+  expect_error(cudaDeviceSynchronize(), is_opened ? cudaSuccess : cudaErrorIllegalAddress,
+               __LINE__);
+}
+
 static void copies_and_peers(int* (&data)[2]) {
   expect_error(cudaMemcpyPeer(data[0], 0, data[1], 1, 32 * sizeof(int)), cudaSuccess, __LINE__);
   expect(first_of(data[0]) == 20, "copied", __LINE__);
@@ -117,10 +144,12 @@ static void streams(int* (&data)[2]) {
   expect_error(cudaStreamSynchronize(first), cudaSuccess, __LINE__);
 }
 
-int main() {
+int main(int count, char**) {
   properties();
   int* data[2];
   variables(data);
+  pools(data[0], count == 1);
+  if (count > 1) return verdict();
   copies_and_peers(data);
   streams(data);
   return verdict();

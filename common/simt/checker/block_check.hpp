@@ -145,6 +145,21 @@ struct BlockCheck::Own {
   std::size_t bytes;  // of all
   Initialised initialised{0, bytes};
   std::unordered_map<std::uint64_t, std::uint32_t> left_at;  // by words: what nobody wrote
+  std::vector<std::uint64_t>
+      marked;  // of 64 bytes each, by their number: all in which something is
+
+  void mark(std::uint64_t at, std::size_t count) {
+    for (std::uint64_t piece = at / 64; piece * 64 < at + count; ++piece) {
+      if (initialised.bits(piece * 64, 64) == 0) marked.push_back(piece);
+    }
+    initialised.mark(at, count);
+  }
+  /// Costs as much as was marked: of a large array little may be.
+  void clear() {
+    for (const std::uint64_t piece : marked) initialised.put(piece * 64, 0);
+    marked.clear();
+    left_at.clear();
+  }
 };
 
 // Used again by the next block.

@@ -148,8 +148,7 @@ BlockCheck::BlockCheck(Checker& checker, std::uint64_t block)
     if (storage_->own == nullptr || storage_->own->bytes != bytes) {
       storage_->own = std::make_unique<Own>(bytes);
     } else {
-      storage_->own->initialised.clear();
-      storage_->own->left_at.clear();
+      storage_->own->clear();
     }
     own_ = storage_->own.get();
   }

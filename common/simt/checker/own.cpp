@@ -13,7 +13,7 @@ void BlockCheck::own_unwritten(const Access& access, const Site& site, int lane)
   const std::uint64_t at = thread * checker_.launch_.own_bytes + address_of(access, lane);
   const auto bytes = static_cast<std::size_t>(access.lanes.bytes);
   if (access.act != Act::load) {
-    own_->initialised.mark(at, bytes);
+    own_->mark(at, bytes);
     for (std::uint64_t i = at / 4; !own_->left_at.empty() && i * 4 < at + bytes; ++i) {
       own_->left_at.erase(i);
     }

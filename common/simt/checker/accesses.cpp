@@ -212,19 +212,21 @@ void BlockCheck::start_copy(const Doing& doing) {
   }
   for (std::uint32_t rest = access.lanes.mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    std::uint64_t& from = from_[static_cast<std::size_t>(lane)];
+    Piece& from = from_[static_cast<std::size_t>(lane)];
     if (!doing.is_shared) {
-      from = doing.address(lane);
+      if (from == Piece{}) from.begin = doing.address(lane);
+      from.end = doing.address(lane) + bytes;
       continue;
     }
-    if (from != 0) {
-      least_source_ = std::min(least_source_, from);
-      beyond_sources_ = std::max(beyond_sources_, from + bytes);
+    if (from != Piece{}) {
+      least_source_ = std::min(least_source_, from.begin);
+      beyond_sources_ = std::max(beyond_sources_, from.end);
     }
-    sources_[doing.thread(lane)].push_back(
-        {from, doing.address(lane), from != 0 ? bytes : 0, access.site});
+    sources_[doing.thread(lane)].push_back({from.begin, doing.address(lane),
+                                            static_cast<unsigned>(from.end - from.begin),
+                                            access.site});
     ++source_count_;
-    from = 0;
+    from = {};
     for (unsigned i = 0; i < bytes / 4; ++i) {
       Filling& its = filling_[doing.address(lane) / 4 + i];
       fillings_ += its.site < 0 ? 1 : 0;

@@ -418,8 +418,9 @@ class BlockCheck {
   std::vector<std::vector<Source>> sources_;  // by thread: each waits for its own, in their order
   std::size_t source_count_ = 0;
   std::uint64_t least_source_ = UINT64_MAX, beyond_sources_ = 0;
-  std::array<std::uint64_t, 32> from_{};  // of the copy that starts, by lane; 0: it reads nothing
-  std::vector<Exact> visits_;             // of other blocks: the last of each at each place
+  // Of the copy that starts, by lane, what it reads: all, a part, or nothing.
+  std::array<Piece, 32> from_{};
+  std::vector<Exact> visits_;  // of other blocks: the last of each at each place
   // Values on their way from memory to memory that lack bytes: by warp and register, of each lane the bytes.
   std::unordered_map<std::uint32_t, std::array<std::uint8_t, 32>> copies_;
   std::vector<Unwritten> origins_;                            // their numbers begin with 1

@@ -42,23 +42,47 @@ bool are_of(Warp& warp, const Step* step, const Addresses64& addresses, const ch
 
 const Step* copy_async(const Step* step, Warp& warp) {
   const int bytes = step->bytes;
+  const auto all = static_cast<std::uint32_t>(bytes);
   Addresses64 from = addresses_of(warp, step->from[1], step->source_offset);
   Addresses64 to = addresses_of(warp, step->from[0], step->offset);
   const std::uint32_t* const read = warp.values<const std::uint32_t>(step->from[2]);
   std::uint32_t readers = 0;
-  each_lane(warp.active, [&](std::size_t lane) { readers |= (read[lane] != 0 ? 1u : 0u) << lane; });
+  bool is_aligned = true;
+  std::array<std::uint32_t, kLanes> left{};
+  each_lane(warp.active, [&](std::size_t lane) {
+    if (read[lane] == 0) return;
+    readers |= 1u << lane;
+    left[lane] = std::min(read[lane], all);
+    is_aligned &= from[lane] % all == 0;
+  });
+  // Of a part the address must be right for the whole.
+  if (!is_aligned) left.fill(all);
   std::array<PendingCopy, kLanes> copies{};
   if (!are_of(warp, step, to, "foreign_copy")) return nullptr;
-  if (!access(
-          step, warp, WarpAccess::Kind::load, Window::global, bytes, from, readers,
-          [&](const Places& places, const memory::WarpAddresses& lanes, const Block*) {
-            each_lane(lanes.mask, [&](std::size_t lane) {
-              std::memcpy(copies[lane].data.data(), places.of(lanes, lane),
-                          std::min<std::size_t>(read[lane], static_cast<std::size_t>(bytes)));
-            });
-          },
-          to)) {
-    return nullptr;
+  // Behind what is read there may be nothing, as at the end of an array. It counts as one request of whole copies.
+  for (std::uint32_t rest = readers, done = 0; rest != 0;) {
+    std::uint32_t count = done == 0 ? all : done & -done;
+    each_lane(rest, [&](std::size_t lane) { count = std::min(count, std::bit_floor(left[lane])); });
+    Step its = *step;
+    if (done != 0) its.traffic = Traffic::none;
+    if (count != all) its.joined_bytes = step->bytes;
+    Addresses64 at = from;
+    for (std::uint64_t& one : at) one += done;
+    if (!access(
+            &its, warp, WarpAccess::Kind::load, Window::global, static_cast<int>(count), at, rest,
+            [&](const Places& places, const memory::WarpAddresses& lanes, const Block*) {
+              each_lane(lanes.mask, [&](std::size_t lane) {
+                std::memcpy(copies[lane].data.data() + done, places.of(lanes, lane), count);
+              });
+            },
+            to)) {
+      return nullptr;
+    }
+    done += count;
+    each_lane(rest, [&](std::size_t lane) {
+      left[lane] -= count;
+      if (left[lane] == 0) rest &= ~(1u << lane);
+    });
   }
   each_lane(~readers, [&](std::size_t lane) { from[lane] = memory::kNowhere; });
   if (!access(

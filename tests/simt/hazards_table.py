@@ -191,10 +191,11 @@ def sanitize(programs, file):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simcc", help="the compiler of the simulator")
+    parser.add_argument("--debug", action="store_true", help="compile with -G: nothing is optimised")
     parser.add_argument("--compute-sanitizer", metavar="FILE")
     parser.add_argument("names", nargs="*", help="cases, or their folders; all without")
     options = parser.parse_args()
-    compiler = [options.simcc]
+    compiler = [options.simcc, *["-G"] * options.debug]
     if options.compute_sanitizer:
         compiler = ["nvcc", *architecture(), "-lineinfo"]
     with tempfile.TemporaryDirectory() as temporary:

@@ -71,6 +71,7 @@ struct Site {
   bool is_as_constant =
       false;  // a load through the cache for what a launch only reads (ld.global.nc)
   bool is_of_texture = false;  // the same, by a texture
+  bool is_passed = false;      // of what a call is given, or gives back: others load it again
   bool is_indexed = false;     // a load of a local array at a place that is worked out
   bool starts_copy = false;    // to shared memory, whose bytes come later
   /// st.async: its store is there when the barrier says so, not for its own thread before; its arrival at the barrier, an

@@ -1,9 +1,12 @@
 #include "common/simt/checker/facts.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
+
+#include "common/simt/checker/text.hpp"
 
 namespace simt::checker {
 namespace {
@@ -33,19 +36,6 @@ bool touches_memory(const Instruction& one) {
   return is_bulk(one) || is_any(one.opcode, {"ld", "ldu", "st", "atom", "red", "mbarrier"}) ||
          starts_copy(one) || (one.opcode == "cp" && one.has("mbarrier")) || moves_matrix(one);
 }
-// An atomic that changes nothing: it is there to see what other blocks have left, as atomicAdd(flag, 0).
-bool only_reads(const Instruction& one) {
-  if (one.opcode != "atom" || one.operands.size() < 3) return false;
-  const Operand &by = one.operands[2], &last = one.operands.back();
-  if (by.kind != last.kind) return false;
-  const bool is_number = by.kind == Operand::Kind::number && by.bits == last.bits;
-  if (one.has("cas")) {
-    return is_number || (by.kind == Operand::Kind::reg && by.index == last.index);
-  }
-  return (one.has("add") || one.has("or") || one.has("xor")) && is_number && by.bits == 0;
-}
-bool is_local(const Instruction& one) { return one.has("param") || one.has("local"); }
-
 // Whether the first operand is where the result goes, and nothing else: wgmma adds to it.
 bool has_result(const Instruction& one) { return one.result() != nullptr && one.opcode != "wgmma"; }
 
@@ -75,8 +65,12 @@ Scope scope_of(const Instruction& one) {
   return one.has("sys") || one.has("volatile") ? Scope::system : Scope::gpu;
 }
 
-// Whether it was inlined from a function with this in its name.
-bool is_inlined_from(const ptx::Module& module, const Instruction& one, std::string_view name) {
+// Whether it comes from a function with this in its name, inlined or called.
+bool is_from(const ptx::Module& module, const Texts& texts, std::size_t site,
+             const Instruction& one, std::string_view name) {
+  for (const machine::Body* at = &texts.body(site); at != nullptr; at = texts.outer(*at)) {
+    if (at->function->name.find(name) != std::string::npos) return true;
+  }
   for (std::int32_t at = one.location; at >= 0;) {
     const ptx::Location& here = module.locations[static_cast<std::size_t>(at)];
     if (here.function >= 0 &&
@@ -89,21 +83,10 @@ bool is_inlined_from(const ptx::Module& module, const Instruction& one, std::str
   return false;
 }
 
-// Thrust's set_intersection reads on behind the last key, and goes where that leads it; it keeps nothing then, as one of
-// its two ranges is at its end for good. So what nobody has written does not matter there.
-bool reads_beyond_its_ranges(const ptx::Module& module, const Instruction& one) {
-  return is_inlined_from(module, one, "16__set_operations23serial_set_intersection");
-}
-
 std::int64_t bytes_of_variable(const ptx::Module& module, std::string_view name) {
   const auto its = std::find_if(module.variables.begin(), module.variables.end(),
                                 [&](const ptx::Variable& one) { return one.name == name; });
   return its == module.variables.end() ? 0 : static_cast<std::int64_t>(its->bytes);
-}
-
-// cuda::memcpy_async, at a cuda::barrier: NVIDIA's library, which sets it up, puts no fence between the two.
-bool is_of_barrier_object(const ptx::Module& module, const Instruction& one) {
-  return is_inlined_from(module, one, "cp_async_bulk_shared_global");
 }
 
 // Of a load the operand with the address, of others too; of a copy that to which it goes, and behind it where from.
@@ -114,21 +97,12 @@ const Operand* address_of(const Instruction& one, std::size_t number = 0) {
   return nullptr;
 }
 
-bool is_same_place(const Operand& a, const Operand& b) {
-  if (a.offset != b.offset || a.parts.empty() || b.parts.empty()) return false;
-  const Operand &its = a.parts.front(), &other = b.parts.front();
-  return its.kind == other.kind && its.index == other.index && its.name == other.name;
-}
-
 // What becomes of a value that an instruction reads.
 enum class Effect : std::uint8_t { decides, is_stored, is_compared, goes_on, is_derived_from };
-Effect effect_of(const Instruction& one, bool has_result) {
-  if (is_any(one.opcode, {"bra", "setp", "brx", "testp"})) return Effect::decides;
-  if (one.opcode == "st" && !is_local(one)) return Effect::is_stored;
-  if (one.opcode == "atom" && one.has("cas")) return Effect::is_compared;
-  const bool ends = !has_result || is_any(one.opcode, {"atom", "ld", "call"});
-  return ends ? Effect::goes_on : Effect::is_derived_from;
-}
+
+// Where a module's variables are, and those of its functions.
+using Spaces = std::map<std::string_view, ptx::Space>;
+
 // What an instruction's words say, which are compared once: each of its function's loads asks.
 struct Ways {
   bool has_result;
@@ -138,7 +112,8 @@ struct Ways {
 // A function's registers: who uses them, and what they are derived from.
 class Registers {
  public:
-  explicit Registers(const ptx::Function& function) : function_(function) {
+  Registers(const ptx::Function& function, const Spaces& spaces, bool is_debug)
+      : function_(function), spaces_(spaces), is_debug_(is_debug) {
     uses_.resize(function.registers.size());
     defined_.resize(function.registers.size());
     ways_.reserve(function.body.size());
@@ -148,7 +123,7 @@ class Registers {
     }
     for (const Instruction& one : function.body) {
       const bool writes = has_result(one);
-      ways_.push_back({writes, effect_of(one, writes)});
+      ways_.push_back({writes, Effect::goes_on});
       for (std::size_t i = 0; i < one.operands.size(); ++i) {
         auto& table = writes && i == 0 ? defined_ : uses_;
         one.operands[i].each_register(
@@ -157,6 +132,11 @@ class Registers {
       if (one.guard >= 0) uses_[static_cast<std::size_t>(one.guard)].push_back(&one);
     }
     derive();
+    for (std::size_t i = 0; i < ways_.size(); ++i) ways_[i].effect = effect_of(function.body[i]);
+    for (const Instruction& one : function.body) {
+      const bool is_load = is_debug && one.opcode == "ld" && !one.has("param") && is_local(one);
+      if (is_load) local_loads_[origin(*address_of(one)).part].push_back(&one);
+    }
     want(false);
     mattering_ = wanted_;
     want(true);
@@ -169,6 +149,17 @@ class Registers {
   }
   Origin of(const Operand& operand) const;
 
+  // Whether an access goes there: its words say so, or its address is derived from a variable that does. (nvcc -G says it of
+  // none.)
+  bool is_of(ptx::Space space, const Instruction& one) const;
+  bool is_local(const Instruction& one) const {
+    return one.has("param") || is_of(ptx::Space::local, one);
+  }
+  // An atomic that changes nothing: it is there to see what other blocks have left, as atomicAdd(flag, 0).
+  bool only_reads(const Instruction& one) const;
+  // Whether two addresses are the same wherever both are used, as far as the text says.
+  bool is_same_place(const Operand& a, const Operand& b) const;
+
   // What a load is for, and, in `changed`, the store of what was made of it to the same place: count[i] = count[i] + 1.
   Reading reading(const Instruction& load, const Instruction*& changed, Site& site) const;
   // Whether its place in a variable is worked out, not said by the text.
@@ -180,7 +171,7 @@ class Registers {
       return is_any(one->opcode, {"and", "or", "xor", "lop3", "bfi", "prmt"});
     });
   }
-  bool is_used(std::int32_t index) const { return !uses_[static_cast<std::size_t>(index)].empty(); }
+  bool is_used(std::int32_t index) const { return wanted_[static_cast<std::size_t>(index)] != 0; }
   // Of what a load of this type puts into a register, the bytes that something depends on.
   std::uint8_t used_bytes(std::int32_t index, Type type) const {
     return widened_from(wanted_[static_cast<std::size_t>(index)], type);
@@ -193,6 +184,8 @@ class Registers {
   bool is_moved(std::int32_t index) const { return moved_[static_cast<std::size_t>(index)] != 0; }
   // Whether a wider load from the same register's address reads these bytes too.
   bool is_covered(const Instruction& load) const;
+  // Whether it is one of several words that nvcc -G copies at once, a structure.
+  bool is_copied_with_others(const Instruction& load) const;
   // A register that only takes values of this type from memory to memory.
   bool is_copy(std::int32_t index) const {
     const auto i = static_cast<std::size_t>(index);
@@ -246,6 +239,18 @@ class Registers {
   bool is_target(const Instruction& one) const {
     return targets_[static_cast<std::size_t>(&one - function_.body.data())] != 0;
   }
+  Effect effect_of(const Instruction& one) const;
+  // The loads that may find what is stored in local memory; null: not known, or the instruction is another one. nvcc -G keeps
+  // there what else is in registers.
+  const std::vector<const Instruction*>* loads_behind(const Instruction& store) const;
+  // What a register that is written in one place was copied from, and how many bytes were added to it.
+  struct Root {
+    const Operand* operand;
+    std::int64_t bytes;
+  };
+  Root root_of(const Operand& operand) const;
+  bool is_same_value(const Operand& a, const Operand& b, int depth = 0) const;
+  const Instruction* definition_of(const Operand& operand) const;
   Origin result_of(const Instruction& one) const;
   bool names_object(const Instruction& one) const;
   void derive();
@@ -255,6 +260,8 @@ class Registers {
   }
 
   const ptx::Function& function_;
+  const Spaces& spaces_;
+  bool is_debug_;
   std::vector<Ways> ways_;     // of each instruction
   std::vector<char> targets_;  // those that a label stands before
   std::vector<std::vector<const Instruction*>> uses_, defined_;
@@ -262,16 +269,122 @@ class Registers {
   std::vector<std::uint8_t> wanted_,
       mattering_;  // of each register the bytes that something depends on
   std::vector<char> moved_;
+  std::map<std::int32_t, std::vector<const Instruction*>> local_loads_;  // by part of the text
   // Where the objects of local memory begin: nvcc has one variable for all, and names each object once by its place there.
-  std::set<std::int64_t> objects_;
+  std::set<std::pair<std::int32_t, std::int64_t>> objects_;  // by part of the text
 };
+
+bool Registers::is_of(ptx::Space space, const Instruction& one) const {
+  const char* const word = space == ptx::Space::shared  ? "shared"
+                           : space == ptx::Space::local ? "local"
+                                                        : "const";
+  if (one.has(word)) return true;
+  const Operand* const at = address_of(one);
+  if (at == nullptr || at->parts.empty() || one.has("global")) return false;
+  const Origin its = origin(*at);
+  if (its.kind != Origin::Kind::variable && its.kind != Origin::Kind::object) return false;
+  const auto found = spaces_.find(its.name);
+  return found != spaces_.end() && found->second == space;
+}
+
+Effect Registers::effect_of(const Instruction& one) const {
+  if (is_any(one.opcode, {"bra", "setp", "brx", "testp"})) return Effect::decides;
+  if (one.opcode == "st" && !is_local(one)) return Effect::is_stored;
+  if (one.opcode == "atom" && one.has("cas")) return Effect::is_compared;
+  const bool ends = !ways_of(one).has_result || is_any(one.opcode, {"atom", "ld", "call"});
+  return ends ? Effect::goes_on : Effect::is_derived_from;
+}
+
+const std::vector<const Instruction*>* Registers::loads_behind(const Instruction& store) const {
+  if (!is_debug_ || store.opcode != "st" || store.has("param") || !is_local(store)) return nullptr;
+  const auto found = local_loads_.find(origin(*address_of(store)).part);
+  static const std::vector<const Instruction*> kNone;
+  return found == local_loads_.end() ? &kNone : &found->second;
+}
+
+// Null if there are several, or none.
+const Instruction* Registers::definition_of(const Operand& operand) const {
+  if (operand.kind != Operand::Kind::reg || operand.index < 0 || !operand.name.empty() ||
+      operand.negated) {
+    return nullptr;
+  }
+  const auto& all = defined_[static_cast<std::size_t>(operand.index)];
+  const bool is_one =
+      all.size() == 1 && all[0]->guard < 0 && all[0]->operands[0].kind == Operand::Kind::reg;
+  return is_one ? all[0] : nullptr;
+}
+
+Registers::Root Registers::root_of(const Operand& operand) const {
+  Root root{&operand, operand.kind == Operand::Kind::symbol ? operand.offset : 0};
+  while (const Instruction* const one = definition_of(*root.operand)) {
+    const bool is_sum = one->opcode == "add" && one->operands[2].kind == Operand::Kind::number;
+    if (!is_sum && !is_any(one->opcode, {"mov", "cvta"})) break;
+    const Operand& from = one->operands[1];
+    if (from.kind != Operand::Kind::reg && from.kind != Operand::Kind::symbol &&
+        (is_sum || from.kind != Operand::Kind::number)) {
+      break;
+    }
+    root.operand = &from;
+    if (is_sum) root.bytes += static_cast<std::int64_t>(one->operands[2].bits);
+    if (from.kind == Operand::Kind::symbol) root.bytes += from.offset;
+  }
+  return root;
+}
+
+// Made in the same way of the same values: nvcc -G works out each address anew.
+bool Registers::is_same_value(const Operand& a, const Operand& b, int depth) const {
+  constexpr int kDeepest = 8;
+  const Root its = root_of(a), other = root_of(b);
+  const Operand &x = *its.operand, &y = *other.operand;
+  if (its.bytes != other.bytes || x.kind != y.kind || x.name != y.name || x.negated != y.negated) {
+    return false;
+  }
+  if (x.kind == Operand::Kind::symbol) return x.index == y.index;
+  if (x.kind == Operand::Kind::number) return x.bits == y.bits && x.number_type == y.number_type;
+  if (x.kind != Operand::Kind::reg || x.index < 0 || y.index < 0) return false;
+  if (x.index == y.index) return true;
+  const ptx::Register& of_x = function_.registers[static_cast<std::size_t>(x.index)];
+  const ptx::Register& of_y = function_.registers[static_cast<std::size_t>(y.index)];
+  const bool are_special = of_x.type == Type::none && of_y.type == Type::none;
+  if (are_special) return of_x.name == of_y.name && !of_x.name.starts_with("%clock");
+  const Instruction *one = definition_of(x), *two = definition_of(y);
+  if (one == nullptr || two == nullptr || depth == kDeepest || one->opcode != two->opcode ||
+      one->modifiers != two->modifiers || one->operands.size() != two->operands.size() ||
+      !is_any(one->opcode, {"add", "sub", "mul", "mad", "shl", "shr", "and", "or", "cvt", "cvta",
+                            "div", "rem"})) {
+    return false;
+  }
+  for (std::size_t i = 1; i < one->operands.size(); ++i) {
+    if (!is_same_value(one->operands[i], two->operands[i], depth + 1)) return false;
+  }
+  return true;
+}
+
+bool Registers::is_same_place(const Operand& a, const Operand& b) const {
+  if (a.parts.empty() || b.parts.empty()) return false;
+  const Root its = root_of(a.parts.front()), other = root_of(b.parts.front());
+  return a.offset + its.bytes == b.offset + other.bytes &&
+         is_same_value(*its.operand, *other.operand);
+}
+
+bool Registers::only_reads(const Instruction& one) const {
+  if (one.opcode != "atom" || one.operands.size() < 3) return false;
+  const Operand &by = *root_of(one.operands[2]).operand,
+                &last = *root_of(one.operands.back()).operand;
+  if (by.kind != last.kind) return false;
+  const bool is_number = by.kind == Operand::Kind::number && by.bits == last.bits;
+  if (one.has("cas")) {
+    return is_number || (by.kind == Operand::Kind::reg && by.index == last.index);
+  }
+  return (one.has("add") || one.has("or") || one.has("xor")) && is_number && by.bits == 0;
+}
 
 Origin Registers::of(const Operand& operand) const {
   switch (operand.kind) {
     case Operand::Kind::reg:
       return operand.index < 0 ? Origin{} : origins_[static_cast<std::size_t>(operand.index)];
     case Operand::Kind::symbol:
-      return {Origin::Kind::variable, std::string(operand.name)};
+      return {Origin::Kind::variable, std::string(operand.name), 0, 0, operand.index};
     default:
       return {};
   }
@@ -286,8 +399,8 @@ Origin Registers::result_of(const Instruction& one) const {
     Origin object = operand(1);
     object.kind = Origin::Kind::object;
     object.offset = static_cast<std::int64_t>(one.operands[2].bits);
-    const auto next = objects_.upper_bound(object.offset);
-    object.end = next == objects_.end() ? 0 : *next;
+    const auto next = objects_.upper_bound({object.part, object.offset});
+    object.end = next == objects_.end() || next->first != object.part ? 0 : next->second;
     return object;
   }
   if (one.opcode == "add") return sum(operand(1), operand(2));
@@ -350,7 +463,9 @@ void Registers::derive() {
     if (is_any(one.opcode, {"mov", "cvta"}) && one.operands[0].index >= 0) {
       origins_[static_cast<std::size_t>(one.operands[0].index)] = result_of(one);
     }
-    if (names_object(one)) objects_.insert(static_cast<std::int64_t>(one.operands[2].bits));
+    if (names_object(one)) {
+      objects_.emplace(of(one.operands[1]).part, static_cast<std::int64_t>(one.operands[2].bits));
+    }
   }
   origins_.assign(function_.registers.size(), {});
   // Each register's origin changes at most twice: to one, and to several.
@@ -532,6 +647,33 @@ bool Registers::is_covered(const Instruction& load) const {
                      });
 }
 
+bool Registers::is_copied_with_others(const Instruction& load) const {
+  constexpr std::ptrdiff_t kNear = 8;
+  constexpr std::int64_t kWidest = 16;
+  const auto is_word = [&](const Instruction& one) {
+    const Operand* const at = address_of(one);
+    return one.opcode == "ld" && one.guard < 0 && one.location == load.location && at != nullptr &&
+           !at->parts.empty() && one.operands[0].kind == Operand::Kind::reg &&
+           one.operands[0].index >= 0 && is_moved(one.operands[0].index);
+  };
+  const Instruction* const first = function_.body.data();
+  const Instruction* const last = first + function_.body.size();
+  const bool is_there = !std::less<>()(&load, first) && std::less<>()(&load, last);
+  if (!is_debug_ || !is_there || !is_word(load) || load.location < 0) return false;
+  const Operand& at = *address_of(load);
+  const Root root = root_of(at.parts.front());
+  const auto is_beside = [&](const Instruction& one) {
+    if (&one == &load || !is_word(one)) return false;
+    const Operand& its = *address_of(one);
+    const Root other = root_of(its.parts.front());
+    const std::int64_t apart = its.offset + other.bytes - at.offset - root.bytes;
+    return apart > -kWidest && apart < kWidest && apart != 0 &&
+           is_same_value(*root.operand, *other.operand);
+  };
+  return std::any_of(&load - std::min(kNear, &load - first), &load + std::min(kNear, last - &load),
+                     is_beside);
+}
+
 // Wants grow only, from nothing. `in_memory`: what is stored there is wanted.
 void Registers::want(bool in_memory) {
   wanted_.assign(function_.registers.size(), 0);
@@ -620,7 +762,7 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
       if (effect == Effect::is_stored) {
         if (names(1)) {
           is_kept = true;
-          site.asks |= one->has("shared");  // others of the block may
+          site.asks |= is_of(ptx::Space::shared, *one);  // others of the block may
           const Operand* const its = address_of(*one);
           if (place != nullptr && its != nullptr && is_same_place(*place, *its)) {
             stores.emplace_back(one, index);
@@ -632,7 +774,11 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
         is_compared |= names(2);
         goes_on |= names(1);
       } else if (effect == Effect::goes_on) {
-        goes_on = true;
+        const std::vector<const Instruction*>* const loads =
+            names(1) ? loads_behind(*one) : nullptr;
+        goes_on |= loads == nullptr;
+        if (loads == nullptr) continue;
+        for (const Instruction* const its : *loads) reach(its->operands[0]);
       } else {
         reach(one->operands[0]);
       }
@@ -659,84 +805,40 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
   return uses_result ? Reading::tested_again : Reading::guard;
 }
 
-// What a call gives for a pointer among the parameters of what it calls; null: that can't be told.
-const Operand* given_for(const Origin& parameter, const ptx::Function& callee,
-                         const Instruction& call, const ptx::Function& caller) {
-  const auto its =
-      std::find_if(callee.parameters.begin(), callee.parameters.end(),
-                   [&](const ptx::Variable& one) { return one.name == parameter.name; });
-  const bool is_there =
-      &call >= caller.body.data() && &call < caller.body.data() + caller.body.size();
-  if (its == callee.parameters.end() || !is_there) return nullptr;
-  const std::size_t number = static_cast<std::size_t>(its - callee.parameters.begin());
-  const std::size_t list =
-      call.operands.front().kind == Operand::Kind::list && call.operands.size() > 2 ? 2 : 1;
-  if (list >= call.operands.size() || number >= call.operands[list].parts.size()) return nullptr;
-  const std::string_view name = call.operands[list].parts[number].name;
-  for (const Instruction* one = &call; one-- != caller.body.data() && one->opcode != "call";) {
-    if (one->opcode != "st" || !one->has("param") || one->operands.size() != 2) continue;
-    const Operand& to = one->operands[0];
-    if (to.parts.empty() || to.parts.front().name != name) continue;
-    if (to.offset + to.parts.front().offset != parameter.offset) continue;
-    const bool is_pointer = ptx::bytes_of(one->type()) == 8 && one->guard < 0;
-    return is_pointer ? &one->operands[1] : nullptr;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 Facts facts_of(const ptx::Module& module, const machine::Code& code) {
   Facts facts;
+  Texts texts(code, module.is_debug);
+  Spaces spaces;
+  for (const ptx::Variable& its : module.variables) spaces[its.name] = its.space;
+  for (const ptx::Function& function : module.functions) {
+    for (const ptx::Variable& its : function.variables) spaces[its.name] = its.space;
+  }
   std::map<const ptx::Function*, Registers> all;
-  const auto registers_of = [&](const ptx::Function& function) -> const Registers& {
-    return all.try_emplace(&function, function).first->second;
-  };
-  // The innermost body that a place in the code is in, whose variables lie at one place of a thread's memory.
-  const auto body_of = [&](std::size_t site) -> const machine::Body* {
-    const auto at = static_cast<std::int32_t>(site);
-    const auto its = std::find_if(code.bodies.rbegin(), code.bodies.rend(), [&](const auto& one) {
-      return one.first_site <= at && at < one.end_site;
-    });
-    return its == code.bodies.rend() || its->called >= 0 ? nullptr : &*its;
-  };
-  const auto resolved = [&](Origin origin, const machine::Body* body) {
-    while (body != nullptr && body->outer >= 0 && origin.kind == Origin::Kind::parameter) {
-      const machine::Body& outer = code.bodies[static_cast<std::size_t>(body->outer)];
-      const Operand* const given =
-          given_for(origin, *body->function, *code.sites[static_cast<std::size_t>(body->call_site)],
-                    *outer.function);
-      if (given == nullptr) return Origin{};
-      origin = registers_of(*outer.function).of(*given);
-      body = &outer;
-    }
+  const auto resolved = [&](Origin origin) {
     if (origin.kind != Origin::Kind::object) return origin;
-    const ptx::Variable* const its =
-        body == nullptr ? nullptr : body->function->variable(origin.name);
-    const auto place =
-        body == nullptr ? decltype(body->locals)::const_iterator{} : body->locals.find(origin.name);
+    const machine::Body* const body = texts.owner(facts.sites.size(), origin.part);
+    if (body == nullptr) return Origin{};
+    const ptx::Variable* const its = body->function->variable(origin.name);
+    const auto place = body->locals.find(origin.name);
     if (its == nullptr || place == body->locals.end()) return Origin{};
     const auto begin = static_cast<std::int64_t>(place->second);
     origin.end = begin + (origin.end != 0 ? origin.end : static_cast<std::int64_t>(its->bytes));
     origin.offset += begin;
     return origin;
   };
-  std::map<const Instruction*, const ptx::Function*> rewritten;
-  for (const auto& [one, function] : code.rewritten) rewritten[&one] = function;
-  const auto function_of = [&](const Instruction* one) -> const ptx::Function& {
-    for (const ptx::Function& function : module.functions) {
-      if (!function.body.empty() && one >= function.body.data() &&
-          one < function.body.data() + function.body.size()) {
-        return function;
-      }
-    }
-    const auto found = rewritten.find(one);
-    return found != rewritten.end() ? *found->second : *code.function;
-  };
   std::map<std::pair<const ptx::Function*, std::int32_t>, std::int16_t> copies;
   std::map<const Instruction*, std::int32_t> changes;  // by their stores: the sites of their loads
   bool polls = false, meets = false;
-  for (const Instruction* const one : code.sites) {
+  for (std::size_t number = 0; number < code.sites.size(); ++number) {
+    const Texts::Place place = texts.at(number);
+    const Instruction* const one = &place.instruction;
+    const Registers& registers =
+        all.try_emplace(&place.text, place.text, spaces, module.is_debug).first->second;
+    const auto is_of = [&](std::string_view name) {
+      return is_from(module, texts, number, *one, name);
+    };
     Site site;
     Origin origin, source;
     if (is_any(one->opcode, {"membar", "fence"}) && !is_async_fence(*one)) facts.hands_on = true;
@@ -749,15 +851,14 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       meets = true;
       facts.hands_on |= one->operands.size() > 1 && !one->has("red");
     }
+    site.is_passed = place.is_move;
     if (one->opcode == "ld" && one->has("param")) {
       const Operand* const address = address_of(*one);
       if (address != nullptr && address->parts.front().kind == Operand::Kind::reg) {
-        origin = registers_of(function_of(one)).origin(*address);
+        origin = registers.origin(*address);
       }
     }
     if (touches_memory(*one) && !one->has("param")) {
-      const ptx::Function& function = function_of(one);
-      const Registers& registers = registers_of(function);
       site.strength = strength_of(*one);
       site.scope = scope_of(*one);
       site.is_as_constant = one->opcode == "ld" && one->has("nc");
@@ -766,20 +867,20 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
       site.is_barrier = one->opcode == "mbarrier" || (one->opcode == "cp" && one->has("mbarrier"));
       site.ends_barrier = one->opcode == "mbarrier" && one->has("inval");
       site.is_bulk = is_bulk(*one);
-      site.is_of_barrier_object = site.is_bulk && is_of_barrier_object(module, *one);
+      // cuda::memcpy_async, at a cuda::barrier: NVIDIA's library, which sets it up, puts no fence between the two.
+      site.is_of_barrier_object = site.is_bulk && is_of("cp_async_bulk_shared_global");
       facts.hands_on |= site.strength > Strength::relaxed || site.sends;
       facts.hands_on |= one->opcode == "atom" && (one->has("cas") || one->has("exch"));
-      site.only_reads = only_reads(*one);
-      polls |= site.only_reads && !one->has("shared");
-      const machine::Body* const body = body_of(facts.sites.size());
+      site.only_reads = registers.only_reads(*one);
+      polls |= site.only_reads && !registers.is_of(ptx::Space::shared, *one);
       // By a tensor map it goes to where that says, or comes from there.
       const bool is_by_map = site.is_bulk && one->has("tensor");
       const Operand* const address = is_by_map && !site.sends ? nullptr : address_of(*one);
-      if (address != nullptr) origin = resolved(registers.origin(*address), body);
+      if (address != nullptr) origin = resolved(registers.origin(*address));
       const Operand* const from = one->opcode == "cp" && !is_by_map ? address_of(*one, 1) : nullptr;
-      if (from != nullptr) source = resolved(registers.origin(*from), body);
+      if (from != nullptr) source = resolved(registers.origin(*from));
       site.is_indexed = origin.kind == Origin::Kind::object && registers.is_indexed(*address);
-      if (one->has("const") && origin.kind == Origin::Kind::variable) {
+      if (origin.kind == Origin::Kind::variable && registers.is_of(ptx::Space::constant, *one)) {
         origin.end = bytes_of_variable(module, origin.name);
       }
       if (is_any(one->opcode, {"ld", "ldu"})) {
@@ -802,6 +903,10 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
                         (one->has("cas") || one->has("exch"));
       }
       const bool is_store = one->opcode == "st";
+      // Thrust's set_intersection reads on behind the last key, and goes where that leads it; it keeps nothing then, as
+      // one of its two ranges is at its end for good. So what nobody has written does not matter there.
+      const bool reads_beyond_its_ranges =
+          !is_store && is_of("16__set_operations23serial_set_intersection");
       if (const auto change = changes.find(one); change != changes.end()) {
         site.change = change->second;
       }
@@ -809,7 +914,8 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
         const Operand& values = one->operands[is_store ? 1 : 0];
         const bool is_vector = values.kind == Operand::Kind::vector;
         const std::size_t count = is_vector ? values.parts.size() : 1;
-        site.is_covered = !is_store && registers.is_covered(*one);
+        site.is_covered = !is_store && (registers.is_covered(*one) ||
+                                        (module.is_debug && registers.is_copied_with_others(*one)));
         for (std::size_t i = 0; i < std::min<std::size_t>(count, 4); ++i) {
           const Operand& value = is_vector ? values.parts[i] : values;
           if (value.kind != Operand::Kind::reg || value.index < 0) {
@@ -817,7 +923,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
             continue;
           }
           if (is_store) site.values[i].is_mixed = registers.is_mixed(value.index);
-          if (!is_store && reads_beyond_its_ranges(module, *one)) {
+          if (!is_store && reads_beyond_its_ranges) {
             site.values[i].used = 0;
           } else if (!is_store) {
             site.values[i].used = registers.used_bytes(value.index, one->type());
@@ -827,7 +933,7 @@ Facts facts_of(const ptx::Module& module, const machine::Code& code) {
           if (registers.is_copy(value.index)) {
             site.values[i].copy =
                 copies
-                    .try_emplace({&function, value.index},
+                    .try_emplace({&place.text, value.index},
                                  static_cast<std::int16_t>(copies.size() & 0x7fff))
                     .first->second;
           }

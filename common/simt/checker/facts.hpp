@@ -17,7 +17,8 @@ struct Origin {
   std::string name;  // of the variable, or of the kernel's parameter
   /// In the parameter: where the pointer is; of an object of local memory: in the thread's.
   std::int64_t offset = 0;
-  std::int64_t end = 0;  // of an object; of a variable of constant memory its bytes
+  std::int64_t end = 0;    // of an object; of a variable of constant memory its bytes
+  std::int32_t part = -1;  // of an object: whose it is (Texts::owner)
   bool operator==(const Origin&) const = default;
 };
 

@@ -59,7 +59,6 @@ LaunchCheck::LaunchCheck(Checker& checker, const Facts& facts, const machine::Gr
   launch.looks_for_races = looks.for_races;
   launch.looks_for_uninitialised = looks.for_uninitialised;
   if (looks.for_bounds || looks.for_uninitialised) own_variables(launch);
-  has_own_ = looks.for_uninitialised && !launch.own.empty();
   launch.name_of = [this, name_of = std::move(name_of)](Space space, std::uint64_t address) {
     return space == Space::shared ? name_in_shared(address) : name_of(address);
   };
@@ -141,8 +140,9 @@ void LaunchCheck::own_variables(Launch& launch) const {
     if (body.called >= 0) continue;
     for (const ptx::Variable& one : body.function->variables) {
       const auto its = body.locals.find(one.name);
-      if (one.space != ptx::Space::local || its == body.locals.end()) continue;
-      const bool is_open = has_called(body);
+      const bool is_passed = one.space == ptx::Space::param && code.bodies.size() > 1;
+      if ((one.space != ptx::Space::local && !is_passed) || its == body.locals.end()) continue;
+      const bool is_open = is_passed || has_called(body);
       launch.own.push_back({its->second, its->second + static_cast<std::uint64_t>(one.bytes),
                             is_open ? 0 : body.first_site,
                             is_open ? std::numeric_limits<std::int32_t>::max() : body.end_site});
@@ -224,10 +224,11 @@ void LaunchCheck::take(const WarpAccess& its) {
       if (is_own) {
         check.leaves_unwritten(its.lanes.address[lane] + static_cast<unsigned>(i * bytes),
                                static_cast<std::size_t>(bytes), origin);
-      } else if (its.space == WarpAccess::Space::local &&
-                 !grid_.code->sites[static_cast<std::size_t>(its.step->site)]->has("param")) {
+      } else if (const Site& site = sites_[static_cast<std::size_t>(its.step->site)];
+                 its.space == WarpAccess::Space::local &&
+                 (site.is_passed ||
+                  !grid_.code->sites[static_cast<std::size_t>(its.step->site)]->has("param"))) {
         // Of a bit field some bits may mean something.
-        const Site& site = sites_[static_cast<std::size_t>(its.step->site)];
         if (site.values[static_cast<std::size_t>(i)].is_mixed) continue;
         check.leaves_own_unwritten(its.warp->index * machine::kLanes + static_cast<unsigned>(lane),
                                    its.lanes.address[lane] + static_cast<unsigned>(i * bytes),
@@ -459,14 +460,9 @@ void LaunchCheck::wrote(const machine::Block& block, Is is_over) {
 }
 
 bool LaunchCheck::reads_constant(const std::string& name) const {
-  for (std::size_t i = 0; i < sites_.size(); ++i) {
-    const Origin& origin = facts_.origins[i];
-    if (origin.kind == Origin::Kind::variable && origin.name == name &&
-        grid_.code->sites[i]->has("const")) {
-      return true;
-    }
-  }
-  return false;
+  return std::any_of(facts_.origins.begin(), facts_.origins.end(), [&](const Origin& its) {
+    return its.kind == Origin::Kind::variable && its.end != 0 && its.name == name;
+  });
 }
 
 void LaunchCheck::products_waited(const machine::Warp& warp, std::uint32_t but) {

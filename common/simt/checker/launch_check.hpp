@@ -96,7 +96,6 @@ class LaunchCheck {
   bool looks_for_barriers_;
   bool looks_for_uninitialised_;
   std::vector<Access::Unwritten> unwritten_;  // by the access that is looked at
-  bool has_own_ = false;                      // threads have local variables
   std::vector<Unwaited> unwaited_;
   std::uint64_t source_ = 0;  // what a copy in bulk has read last
   bool has_faults_ = false;   // threads have ended where they should not have

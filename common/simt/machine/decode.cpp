@@ -413,8 +413,10 @@ void Decoder::body(const ptx::Function& function) {
                            .call_site = is_outermost() ? -1 : site_,
                            .slots = {},
                            .locals = {}});
-  const std::set<const ptx::Instruction*> early = touches_of_products(function);
-  const std::set<const ptx::Instruction*> unfenced = unfenced_products(function);
+  // For a debugger it waits for each product at once, and fences.
+  using Places = std::set<const ptx::Instruction*>;
+  const Places early = module.is_debug ? Places{} : touches_of_products(function);
+  const Places unfenced = module.is_debug ? Places{} : unfenced_products(function);
   const std::vector<UnrolledLoop> loops =
       module.is_debug ? std::vector<UnrolledLoop>{} : loops_unrolled_by_ptxas(function);
   const auto size = static_cast<std::int32_t>(function.body.size());

@@ -257,10 +257,82 @@ TEST_CASE("Loads pass a jump around what only computes") {
   CHECK(rewritten(kTile, halves + sum + "setp.lt.u32 %p1, %r0, 3;\n@%p1 bra past;\n" +
                              "st.global.u32 [%rd1], %r0;\npast:\n" + halves + "+4" + sum) ==
         "ld.shared.v2.u16 as 8; st.global.u32");
+  // Several jumps to one place, as of a && b.
+  CHECK(
+      around(
+          "@%p2 bra past;\nld.global.f32 %f1, [%rd1];\n@%p3 bra past;\nadd.f32 %f1, %f2, %f3;\n") ==
+      "ld.shared.v2.f32; ld.global.f32");
+  CHECK(around("@%p2 bra past;\nst.shared.f32 [%r1+64], %f3;\n@%p3 bra past;\n") ==
+        "ld.shared.f32; st.shared.f32; ld.shared.f32");
+  CHECK(around("bra.uni past;\n") == "ld.shared.f32; ld.shared.f32");
   // A call in machine code, or something that others may see.
   CHECK(around("div.rn.f32 %f1, %f2, %f3;\n") == "ld.shared.f32; ld.shared.f32");
   CHECK(around("st.shared.f32 [%r1+64], %f3;\n") == "ld.shared.f32; st.shared.f32; ld.shared.f32");
   CHECK(around("bar.sync 0;\n") == "ld.shared.f32; ld.shared.f32");
+}
+
+TEST_CASE("Accesses do not pass what is a call in machine code") {
+  const auto past = [](const std::string& step) {
+    return rewritten(kTile, loads({0}) + step + "ld.shared.f32 %f9, [%r1+4];\n");
+  };
+  CHECK(past("div.full.f32 %f1, %f2, %f3;\n") == "ld.shared.v2.f32");
+  CHECK(past("div.s32 %r4, %r5, %r6;\n") == "ld.shared.v2.f32");
+  for (const std::string call : {"div.rn.f32 %f1, %f2, %f3;\n", "rcp.rn.f32 %f1, %f2;\n",
+                                 "sqrt.rn.f32 %f1, %f2;\n", "div.s64 %rd1, %rd2, %rd3;\n"}) {
+    CHECK(past(call) == "ld.shared.f32; ld.shared.f32");
+    CHECK(rewritten(kTile, "st.shared.f32 [%r1], %f4;\n" + call +
+                               "st.shared.f32 [%r1+4], %f5;\n") == "st.shared.f32; st.shared.f32");
+  }
+}
+
+TEST_CASE("What some lanes store once more where all have stored is stored once") {
+  const std::string first = "st.shared.u32 [%r1], 0;\n", load = "ld.global.f32 %f1, [%rd1];\n",
+                    again = "st.shared.f32 [%r1], %f1;\n", twice = "; ld.global.f32; st.shared.f32";
+  const auto of = [](const std::string& before, const std::string& arm,
+                     const std::string& after = "") {
+    return rewritten(kTile, before + "@%p1 bra $E;\n" + arm + "$E:\nbar.sync 0;\n" + after);
+  };
+  CHECK(of(first, load + again) == "st.shared.u32; ld.global.f32");
+  CHECK(of("ld.global.f32 %f2, [%rd2];\n" + first, load + again) ==
+        "ld.global.f32; st.shared.u32; ld.global.f32");
+  CHECK(of(first, "st.global.f32 [%rd2], %f2;\n" + load + again) ==
+        "st.shared.u32; st.global.f32; ld.global.f32");
+  // As nvcc lays it out, too.
+  CHECK(rewritten(kTile, first + "@%p1 bra $A;\nbra.uni $E;\n$A:\n" + load + again + "$E:\n") ==
+        "st.shared.u32; ld.global.f32");
+  // All that is stored, in the same order, and each of one width.
+  const std::string other = "st.shared.u32 [%r1+128], 1;\n",
+                    other_again = "st.shared.u32 [%r1+128], 2;\n";
+  CHECK(of(first + other, load + again + other_again) ==
+        "st.shared.u32; st.shared.u32; ld.global.f32");
+  CHECK(of(first + other, load + again) == "st.shared.u32; st.shared.u32" + twice);
+  CHECK(of(first + "bar.sync 0;\n" + other, other_again) == "st.shared.u32; st.shared.u32");
+  CHECK(of(first, load + again + other_again) == "st.shared.u32" + twice + "; st.shared.u32");
+  CHECK(of(first, other_again) == "st.shared.u32; st.shared.u32");
+  CHECK(of(first, load + "add.u32 %r1, %r1, 4;\n" + again) == "st.shared.u32" + twice);
+  CHECK(of("st.shared.u8 [%r1], %h0;\n", "st.shared.u8 [%r1], %h1;\n") ==
+        "st.shared.u8; st.shared.u8");
+  // Not past loads, calls in machine code and choices.
+  CHECK(of(first + "ld.global.f32 %f2, [%rd2];\n", load + again) ==
+        "st.shared.u32; ld.global.f32" + twice);
+  CHECK(of(first, "ld.shared.f32 %f1, [%r2];\n" + again) ==
+        "st.shared.u32; ld.shared.f32; st.shared.f32");
+  CHECK(of(first, load + "div.rn.f32 %f1, %f1, %f2;\n" + again) == "st.shared.u32" + twice);
+  CHECK(of(first, load + "setp.lt.f32 %p2, %f1, %f2;\n" + again) == "st.shared.u32" + twice);
+  CHECK(of(first, "@%p2 bra $E;\n" + load + again) == "st.shared.u32" + twice);
+  // A second time only where ptxas has left the jump before it.
+  const std::string next = "$L:\n" + first + "@%p2 bra $M;\n" + load + again + "$M:\n";
+  CHECK(rewritten(kTile, "@%p1 bra $L;\nadd.f32 %f2, %f2, %f2;\n" + next) ==
+        "st.shared.u32" + twice);
+  CHECK(rewritten(kTile, "@%p1 bra $L;\nst.global.f32 [%rd2], %f2;\n" + next) ==
+        "st.global.f32; st.shared.u32; ld.global.f32");
+  // In a loop with a barrier.
+  const auto round = [&](const std::string& barrier) {
+    return rewritten(kTile, "$L:\n" + first + "@%p1 bra $E;\n" + load + again + "$E:\n" + barrier +
+                                "@%p2 bra $L;\n");
+  };
+  CHECK(round("bar.sync 0;\n") == "st.shared.u32; ld.global.f32");
+  CHECK(round("") == "st.shared.u32" + twice);
 }
 
 TEST_CASE("What is loaded behind a jump may have been loaded before it") {

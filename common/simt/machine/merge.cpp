@@ -494,7 +494,7 @@ class Stretch {
   }
   // A jump around steps that are for those who do not take it, to where all go on.
   void begin_choice() { way_.push_back(++ways_); }
-  void end_choice() { way_.pop_back(); }
+  void end_choices(std::size_t count) { way_.resize(way_.size() - count); }
   // Where nobody comes but by that jump.
   bool is_arm(std::int32_t place) const { return arms_.contains(place); }
   void go_to_arm(std::int32_t place) {
@@ -808,25 +808,37 @@ std::int32_t target(const ptx::Function& function, const Instruction& jump) {
   return to.kind == Operand::Kind::label ? function.labels[static_cast<std::size_t>(to.index)] : -1;
 }
 
-// Places to which one jump forward leads, and nobody comes from above.
-std::set<std::int32_t> arms_of(const ptx::Function& function) {
-  std::map<std::int32_t, int> comers;
+// From how many places one comes to each, from above or by a jump.
+std::vector<int> comers_of(const ptx::Function& function) {
+  std::vector<int> comers(function.body.size() + 1);
+  const auto note = [&](std::int32_t place) {
+    if (place >= 0) ++comers[static_cast<std::size_t>(place)];
+  };
   for (const auto& [name, labels] : function.targets) {
-    for (const std::int32_t label : labels)
-      ++comers[function.labels[static_cast<std::size_t>(label)]];
+    for (const std::int32_t label : labels) {
+      note(function.labels[static_cast<std::size_t>(label)]);
+    }
   }
-  std::set<std::int32_t> arms;
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(function.body.size()); ++i) {
     const Instruction& one = function.body[static_cast<std::size_t>(i)];
     const bool leaves =
         one.opcode == "bra" || one.opcode == "brx" || one.opcode == "ret" || one.opcode == "exit";
-    if (!leaves || one.guard >= 0) ++comers[i + 1];
+    if (!leaves || one.guard >= 0) note(i + 1);
+    if (one.opcode == "bra") note(target(function, one));
+  }
+  return comers;
+}
+
+// Places to which one jump forward leads, and nobody comes from above.
+std::set<std::int32_t> arms_of(const ptx::Function& function) {
+  const std::vector<int> comers = comers_of(function);
+  std::set<std::int32_t> arms;
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(function.body.size()); ++i) {
+    const Instruction& one = function.body[static_cast<std::size_t>(i)];
     if (one.opcode != "bra") continue;
     const std::int32_t to = target(function, one);
-    ++comers[to];
-    if (to > i + 1) arms.insert(to);
+    if (to > i + 1 && comers[static_cast<std::size_t>(to)] == 1) arms.insert(to);
   }
-  std::erase_if(arms, [&](std::int32_t place) { return comers[place] != 1; });
   return arms;
 }
 
@@ -862,20 +874,25 @@ bool may_be_call(const Instruction& one) {
 // Jumps around steps that write no shared memory and call nothing, and where they lead: ptxas moves loads of shared memory
 // past them. (Past two ways that meet again, too, which nvcc lays out in many ways: here they stop at those.)
 struct Choices {
-  std::set<std::int32_t> jumps, ends;  // places in the body
-  std::set<std::int32_t> with_loads;   // ends
+  std::set<std::int32_t> jumps;              // places in the body
+  std::map<std::int32_t, std::size_t> ends;  // and how many of the jumps lead there: more of a && b
+  std::set<std::int32_t> with_loads;         // ends
 
   Choices(const ptx::Function& function, const std::set<std::int32_t>& labels) {
-    std::map<std::int32_t, int> jumps_to;
-    std::set<std::pair<std::int32_t, std::int32_t>> forward;  // how far, and from where
+    std::map<std::int32_t, std::size_t> jumps_to;
+    std::map<std::int32_t, std::vector<std::int32_t>> forward;  // to where, and from where
     for (std::int32_t i = 0; i < static_cast<std::int32_t>(function.body.size()); ++i) {
       const Instruction& one = function.body[static_cast<std::size_t>(i)];
       for (const Operand& operand : one.operands) {
         if (operand.kind != Operand::Kind::label) continue;
         const std::int32_t to = function.labels[static_cast<std::size_t>(operand.index)];
         ++jumps_to[to];
-        if (one.opcode == "bra" && one.guard >= 0 && to > i + 1) forward.emplace(to - i, i);
+        if (one.opcode == "bra" && one.guard >= 0 && to > i + 1) forward[to].push_back(i);
       }
+    }
+    std::set<std::pair<std::int32_t, std::int32_t>> ranges;  // how far, and to where
+    for (const auto& [to, from] : forward) {
+      if (from.size() == jumps_to[to]) ranges.emplace(to - from.front(), to);
     }
     const auto is_passed = [&](std::int32_t place) {
       const Instruction& one = function.body[static_cast<std::size_t>(place)];
@@ -888,16 +905,17 @@ struct Choices {
       return is_load(one) && may_be(one, "shared");
     };
     // Those inside others come first.
-    for (const auto& [far, from] : forward) {
-      bool are_all = jumps_to[from + far] == 1, some_load = false;
-      for (std::int32_t i = from + 1; i < from + far; ++i) {
-        are_all = are_all && is_passed(i);
+    for (const auto& [far, to] : ranges) {
+      const std::vector<std::int32_t>& from = forward[to];
+      bool are_all = true, some_load = false;
+      for (std::int32_t i = to - far + 1; i < to; ++i) {
+        are_all = are_all && (is_passed(i) || std::count(from.begin(), from.end(), i) == 1);
         some_load = some_load || loads(i);
       }
       if (!are_all) continue;
-      if (some_load) with_loads.insert(from + far);
-      jumps.insert(from);
-      ends.insert(from + far);
+      if (some_load) with_loads.insert(to);
+      jumps.insert(from.begin(), from.end());
+      ends[to] = from.size();
     }
   }
 };
@@ -1253,6 +1271,127 @@ class LateLoads {
   std::vector<Reads> read_;
 };
 
+// What is stored in shared memory right before a jump around some steps, and then by these steps to the same places, is
+// stored once, behind them, by all: tile[i] = 0; if (inside) tile[i] = in[i]. All of it, in one order.
+class StoredAgain {
+ public:
+  StoredAgain(const ptx::Function& function, const Registers& registers, Rewritten& rewritten)
+      : function_(function), registers_(registers), rewritten_(rewritten) {}
+
+  void rewrite(const std::set<std::int32_t>& labels) {
+    const std::vector<int> comers = comers_of(function_);
+    const auto comers_to = [&](std::int32_t place) {
+      return place < 0 ? 0 : comers[static_cast<std::size_t>(place)];
+    };
+    for (std::int32_t i = 1; i + 1 < static_cast<std::int32_t>(function_.body.size()); ++i) {
+      if (at(i).opcode != "bra" || at(i).guard < 0) continue;
+      std::int32_t begin = i + 1, end = target(function_, at(i));
+      // Past a jump around them, too.
+      if (end == i + 2 && at(i + 1).opcode == "bra" && at(i + 1).guard < 0) {
+        begin = end;
+        end = target(function_, at(i + 1));
+      }
+      if (end <= begin || comers_to(begin) != 1 || comers_to(end) != 2 ||
+          labels.lower_bound(begin + 1) != labels.find(end)) {
+        continue;
+      }
+      const Stores again = stores_of(begin, end);
+      if (again.empty() || !are_alike(stores_before(i, labels), again) || is_in_bare_loop(i))
+        continue;
+      for (const Instruction* const one : again) {
+        std::vector<Instruction>& made = rewritten_.try_emplace(one, 1, *one).first->second;
+        for (Instruction& its : made) its.is_counted = false;
+      }
+    }
+  }
+
+ private:
+  using Stores = std::vector<const Instruction*>;
+
+  const Instruction& at(std::int32_t place) const {
+    return function_.body[static_cast<std::size_t>(place)];
+  }
+  static bool is_store(const Instruction& one) {
+    return is_mergeable(one, "shared") && !is_load(one) && ptx::bytes_of(one.type()) > 1;
+  }
+  // None if there is what keeps them where they are.
+  Stores stores_of(std::int32_t begin, std::int32_t end) const {
+    Stores all;
+    for (std::int32_t i = begin; i < end; ++i) {
+      const Instruction& one = at(i);
+      if (is_store(one)) {
+        all.push_back(&one);
+      } else if (one.guard >= 0 || one.opcode == "setp" || is_fixed(one, "shared") ||
+                 may_be_call(one) ||
+                 ((is_load(one) || one.opcode == "st") && may_be(one, "shared"))) {
+        return {};
+      }
+    }
+    return all;
+  }
+  // Of the stretch that ends with the jump, behind its last barrier.
+  Stores stores_before(std::int32_t jump, const std::set<std::int32_t>& labels) const {
+    Stores all;
+    for (std::int32_t i = jump - 1; i >= 0; --i) {
+      const Instruction& one = at(i);
+      if (one.opcode == "bra" || one.opcode == "bar" || one.opcode == "barrier") break;
+      if (is_store(one)) {
+        all.insert(all.begin(), &one);
+      } else if ((is_load(one) && all.empty() && !one.has("param")) ||
+                 (one.opcode == "st" && may_be(one, "shared")) || is_fixed(one, "shared")) {
+        return {};
+      }
+      if (!labels.contains(i)) continue;
+      if (is_behind_choice(i)) return {};
+      break;
+    }
+    return all;
+  }
+  // Where ways meet that ptxas has made one before, of steps that store nothing else.
+  bool is_behind_choice(std::int32_t place) const {
+    for (std::int32_t i = 0; i < place; ++i) {
+      if (at(i).opcode != "bra" || target(function_, at(i)) != place) continue;
+      if (std::none_of(&at(i), &at(place), [](const Instruction& one) {
+            return (one.opcode == "st" && !one.has("shared")) || one.opcode == "atom" ||
+                   one.opcode == "red";
+          })) {
+        return true;
+      }
+    }
+    return false;
+  }
+  // In a loop without a barrier.
+  bool is_in_bare_loop(std::int32_t place) const {
+    for (std::int32_t i = place; i < static_cast<std::int32_t>(function_.body.size()); ++i) {
+      if (at(i).opcode != "bra") continue;
+      const std::int32_t begin = target(function_, at(i));
+      if (begin < 0 || begin > place) continue;
+      return std::none_of(&at(begin), &at(i), [](const Instruction& one) {
+        return one.opcode == "bar" || one.opcode == "barrier";
+      });
+    }
+    return false;
+  }
+  bool are_alike(const Stores& before, const Stores& again) const {
+    const auto is_alike = [&](const Instruction* one, const Instruction* other) {
+      const Registers::Sum first = registers_.sum(address_of(*one));
+      const Registers::Sum second = registers_.sum(address_of(*other));
+      return first == second && first.bytes == second.bytes && values(*one) == values(*other) &&
+             ptx::bytes_of(one->type()) == ptx::bytes_of(other->type()) &&
+             std::none_of(one, other, [&](const Instruction& its) {
+               const std::vector<std::int32_t> all = written_by(its);
+               return std::any_of(all.begin(), all.end(),
+                                  [&](std::int32_t index) { return first.has(index); });
+             });
+    };
+    return std::equal(before.begin(), before.end(), again.begin(), again.end(), is_alike);
+  }
+
+  const ptx::Function& function_;
+  const Registers& registers_;
+  Rewritten& rewritten_;
+};
+
 }  // namespace
 
 Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& function,
@@ -1283,9 +1422,13 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
       const bool is_passed = space == "shared" && (!is_label || choices.ends.contains(place)) &&
                              (!is_fixed(one, space) || choices.jumps.contains(place));
       const bool is_store = one.opcode == "st" && may_be(one, space);
+      const bool is_call = may_be_call(one);
       const bool goes_on = !is_label && one.opcode == "bra" && one.guard >= 0;
       const auto is_arm = [&](std::int32_t its) { return arms.contains(its) && loads.is_arm(its); };
-      if (space == "shared" && choices.ends.contains(place)) loads.end_choice();
+      if (const auto its = choices.ends.find(place);
+          space == "shared" && its != choices.ends.end()) {
+        loads.end_choices(its->second);
+      }
       const bool begins_arm = is_arm(place);
       if (begins_arm) loads.go_to_arm(place);
       const bool parts = space == "shared" && !is_passed && (!is_label || begins_arm) &&
@@ -1296,7 +1439,8 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
         loads.begin_choice();
       } else if (parts) {
         loads.part(target(function, one));
-      } else if (is_store || (!is_passed && ((is_label && !begins_arm) || is_fixed(one, space)))) {
+      } else if (is_store || is_call ||
+                 (!is_passed && ((is_label && !begins_arm) || is_fixed(one, space)))) {
         loads.end();
       }
       const bool may_lack = is_passed && choices.with_loads.contains(place);
@@ -1308,7 +1452,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
         repeats.add(one, place);
       }
       repeats.write(one);
-      if (is_end || (is_load(one) && may_be(one, space))) stores.end();
+      if (is_end || is_call || (is_load(one) && may_be(one, space))) stores.end();
       if (!is_mergeable(one, space) || rewritten.contains(&one)) {
         if (is_store) stores.end();
         continue;
@@ -1321,6 +1465,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
   ChosenLoads(function, registers, rewritten).rewrite(labels);
   Invariants(function, registers, rewritten).rewrite(labels);
   LateLoads(function, registers, rewritten).rewrite(labels);
+  StoredAgain(function, registers, rewritten).rewrite(labels);
   return rewritten;
 }
 

@@ -591,6 +591,18 @@ bool Registers::is_shifted(const Operand& its) const {
   });
 }
 
+// Whether it takes some bytes and leaves out others, as nvcc does to give a structure to a function, byte by byte.
+bool is_of_bytes(const Instruction& one) {
+  if (!is_any(one.opcode, {"and", "prmt"})) return false;
+  const Operand& which = one.operands.back();
+  if (which.kind != Operand::Kind::number) return false;
+  for (int i = 0; i < ptx::bytes_of(one.type()); ++i) {
+    const std::uint64_t chosen = which.bits >> 4 * i & 15, kept = which.bits >> 8 * i & 255;
+    if (one.opcode == "prmt" ? chosen > 7 : kept != 0 && kept != 255) return false;
+  }
+  return one.opcode == "and" || one.modifiers.size() == 1;
+}
+
 bool Registers::is_moved_by(const Instruction& one, std::int32_t index) const {
   if (one.guard == index) return false;
   if (one.opcode == "st") return one.operands[1].names(index) && !one.operands[0].names(index);
@@ -603,7 +615,7 @@ bool Registers::is_moved_by(const Instruction& one, std::int32_t index) const {
   };
   const bool is_cut = one.opcode == "cvt" && one.modifiers.size() == 2 &&
                       is_of_integer(one.modifiers[0]) && is_of_integer(one.modifiers[1]);
-  if (!is_whole && !is_cut) return false;
+  if (!is_whole && !is_cut && !is_of_bytes(one)) return false;
   bool are_moved = true;
   one.operands[0].each_register([&](std::int32_t its) { are_moved &= is_moved(its); });
   return are_moved;

@@ -33,11 +33,6 @@ std::string at_line(int line) { return "line " + std::to_string(line) + ": "; }
 
 // ---- The text as it was handed in ----
 
-bool is_word(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '$' ||
-         static_cast<unsigned char>(letter) >= 0x80;
-}
-
 // Lines, those that end in a backslash joined as the preprocessor joins them; each with its number.
 std::vector<std::pair<int, std::string>> spliced_lines(const std::string& text) {
   std::vector<std::pair<int, std::string>> lines;
@@ -78,114 +73,6 @@ std::vector<std::string> directives_in(const std::string& line) {
   return all;
 }
 
-// Takes away what the preprocessor does not see, as far as that is certain: comments of several lines, and groups for
-// editors or of `#if 0`. Where anything is in doubt, what follows stays as it is: nobody is to hide a directive.
-class Unseen {
- public:
-  explicit Unseen(const std::vector<std::pair<int, std::string>>& lines) {
-    for (const auto& [number, line] : lines) {
-      // Anything may stand in a raw literal.
-      is_certain_ = is_certain_ && line.find("R\"") == std::string::npos;
-      for (const std::string& words : directives_in(line)) {
-        std::istringstream stream(words);
-        std::string kind, name;
-        if (stream >> kind >> name && (kind == "define" || kind == "undef")) {
-          (kind == "define" ? defined_ : undefined_).insert(name.substr(0, name.find('(')));
-        }
-      }
-    }
-  }
-
-  std::string without(std::string line) {
-    if (!is_certain_) return line;
-    const std::string text = without_comments(line);
-    if (!is_certain_) return line;
-    const std::vector<std::string> directives = directives_in(text);
-    if (directives.empty()) return dead_ > 0 ? std::string() : text;
-    if (dead_ > 0) {
-      follow(directives.front());
-      return {};
-    }
-    dead_ = begins_dead_group(directives.front()) ? 1 : 0;
-    return text;
-  }
-
- private:
-  // A directive may name a header that has the signs of a comment in it.
-  std::string without_comments(const std::string& line) {
-    std::string text;
-    std::size_t at = 0;
-    while (at < line.size()) {
-      if (is_comment_) {
-        const std::size_t end = line.find("*/", at);
-        if (end == std::string::npos) return text;
-        is_comment_ = false;
-        text += ' ';
-        at = end + 2;
-      } else if (line.compare(at, 2, "/*") == 0) {
-        is_comment_ = true;
-        at += 2;
-      } else if (line.compare(at, 2, "//") == 0) {
-        return text;
-      } else if (line[at] == '#' || line.compare(at, 2, "%:") == 0) {
-        break;
-      } else if (line[at] == '"' || line[at] == '\'') {
-        const std::size_t end = behind_quoted(line, at);
-        if (end == std::string::npos) break;
-        text += line.substr(at, end - at);
-        at = end;
-      } else {
-        text += line[at++];
-      }
-    }
-    is_certain_ = at == line.size() || line.find("/*", at) == std::string::npos;
-    return text + line.substr(at);
-  }
-
-  // npos: it is not closed, or perhaps parts digits.
-  static std::size_t behind_quoted(const std::string& line, std::size_t open) {
-    if (line[open] == '\'' && open > 0 && is_word(line[open - 1])) return std::string::npos;
-    for (std::size_t at = open + 1; at < line.size(); ++at) {
-      if (line[at] == '\\') {
-        ++at;
-      } else if (line[at] == line[open]) {
-        return at + 1;
-      }
-    }
-    return std::string::npos;
-  }
-
-  static std::string first_word(const std::string& words) {
-    return words.substr(0, words.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
-  }
-
-  bool begins_dead_group(const std::string& words) const {
-    static const std::regex zero(R"(^if\s+0\s*(//.*)?$)");
-    static const std::regex editor(R"(^(ifdef\s+|if\s+defined\s*\(?\s*)(__\w+)\s*\)?\s*(//.*)?$)");
-    static const std::regex nvcc(
-        R"(^(ifndef\s+|if\s+!\s*defined\s*\(?\s*)__CUDACC__\s*\)?\s*(//.*)?$)");
-    static const std::set<std::string> kEditors = {"__INTELLISENSE__", "__RESHARPER__",
-                                                   "__JETBRAINS_IDE__", "__CLION_IDE__"};
-    std::smatch found;
-    if (std::regex_match(words, zero)) return true;
-    if (std::regex_match(words, nvcc)) return undefined_.count("__CUDACC__") == 0;
-    return std::regex_match(words, found, editor) && kEditors.count(found[2].str()) == 1 &&
-           defined_.count(found[2].str()) == 0;
-  }
-
-  // A directive within a dead group.
-  void follow(const std::string& words) {
-    const std::string kind = first_word(words);
-    if (kind.starts_with("if")) ++dead_;
-    if (kind == "endif" || (dead_ == 1 && (kind == "else" || kind.starts_with("elif")))) --dead_;
-  }
-
-  bool is_certain_ = true;
-  bool is_comment_ = false;
-  int dead_ = 0;  // groups around the line, from the first that is
-  std::set<std::string> defined_, undefined_;
-};
-
 // What a macro of this name would do to the lines of headers; empty: nothing.
 std::string changes_headers(const std::string& name) {
   static const std::set<std::string> kWords = {
@@ -220,6 +107,11 @@ struct Seen {
   std::vector<Token> pragmas;
   std::vector<Token> included;  // by the file itself
 };
+
+bool is_word(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '$' ||
+         static_cast<unsigned char>(letter) >= 0x80;
+}
 
 // A marker is `# LINE "FILE" FLAGS`; flag 1 enters a file and 2 comes back.
 class Reader {
@@ -446,10 +338,7 @@ std::string refused_directive(const CompiledFile& file) {
   static const std::regex path(
       R"(^(include|include_next|import|embed)\b.*["<]\s*(/|[^">]*\.\.([/">])))");
   static const std::regex asked(R"(__has_(include|embed)[^\n]*["<]\s*(/|[^">]*\.\./))");
-  const std::vector<std::pair<int, std::string>> lines = spliced_lines(file.text);
-  Unseen unseen(lines);
-  for (const auto& [number, all_of_line] : lines) {
-    const std::string line = unseen.without(all_of_line);
+  for (const auto& [number, line] : spliced_lines(file.text)) {
     const std::size_t has = line.find("__has_");
     if (has != std::string::npos && std::regex_search(line.substr(has, kLongestDirective), asked)) {
       return at_line(number) + "asks for files by their paths";
@@ -777,6 +666,14 @@ Tripped look_at(const CompiledFile& file) {
   }
   if (file.text.find('\0') != std::string::npos)
     refused("it has bytes of 0, as UTF-16 has: save it as UTF-8");
+  // A line ends there for the compiler, and for nobody who reads it.
+  for (std::size_t at = file.text.find('\r'); at != std::string::npos;
+       at = file.text.find('\r', at + 1)) {
+    if (at + 1 < file.text.size() && file.text[at + 1] == '\n') continue;
+    refused(
+        "it has a carriage return that ends no line: save it with line ends of Unix or Windows");
+    break;
+  }
   if (refused(refused_directive(file))) return tripped;
 
   const Seen seen = Reader(file.preprocessed, file.name).read();

@@ -67,25 +67,13 @@ double usual_reads(const Given& given) {
   return warps(given) * static_cast<double>(given["smooth_width"] + given["slope_width"]);
 }
 
+// Two a cell for each sum.
+double most_shuffles(const Given& given) { return 2 * usual_reads(given) + 6 * warps(given); }
+
 double allowed_on_chip(const Given& given) { return usual_requests(given) + 3 * warps(given); }
 
-// Launches of more threads than there may be taps: another one may lay out the masks.
-Measure launches_over_places() {
-  return {"kernel launches for the places",
-          [](const Cost& cost, double) {
-            constexpr std::uint64_t kMostTaps = 1024;
-            double sum = 0;
-            for (const LaunchFigures& alike : cost.launches) {
-              const bool is_large = alike.blocks * alike.threads > kMostTaps;
-              sum += is_large ? static_cast<double>(alike.launches) : 0;
-            }
-            return sum;
-          },
-          {}};
-}
-
 Measure masks_elsewhere() {
-  return {"calls that read no mask in constant memory",
+  return {"calls without a read of constant memory",
           [](const Cost& cost, double) { return cost.constant_load_requests == 0 ? 1.0 : 0.0; },
           {}};
 }
@@ -148,11 +136,9 @@ const Contract& contract() {
           {
               {shared_requests(), allowed_on_chip, 0},
               {local_bytes_per_output(), 1, 0},
-              // A kernel for each mask, and taps from elsewhere, cost little where a thread has several places.
-              {launches_over_places(), 1, 1},
+              // Taps from elsewhere cost little where a thread has several places.
               {masks_elsewhere(), 0, 0},
-              // A cell by two of them, and no taps.
-              {shuffles(), 2 * Rule(allowed_on_chip), 0},
+              {shuffles(), most_shuffles, 0},
               {copied_bytes(), 2 * Rule(mask_bytes), mask_bytes},
           },
       .questions =

@@ -60,5 +60,4 @@ TEST_CASE("a kernel's clock() grows", "[operands]") {
   const std::vector<long> clocks = operands::clocks();
   REQUIRE(clocks.size() == 2);
   CHECK(clocks[1] > clocks[0]);
-  CHECK(operands::rounds_of_a_wait() < 100'000);
 }

@@ -37,7 +37,7 @@ class Decoder {
   std::uint32_t fresh(int bytes);
   /// The condition code, a predicate: of each lane the carry of its last instruction with .cc.
   std::uint32_t carry();
-  /// Of the warp, 64 bits: what its clock said last.
+  /// Of the warp, 64 bits: how often it has read a clock.
   std::uint32_t clock();
   /// "%tid.x" of an operand that is a special register, else nothing.
   std::string_view special_name(const ptx::Operand& operand) const;

@@ -1,5 +1,4 @@
 // Moves: of registers, of parts of them, of addresses between their spaces (PTX ISA 9.7.9).
-#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -13,11 +12,8 @@ namespace {
 using ptx::Operand;
 using ptx::Type;
 
-// So much does a clock that is read go on: by a part of what it says, so that a loop that waits for seconds is soon
-// through, and by no less and no more than a program may take for one round.
-constexpr std::uint64_t kLeastClockStep = 32;
-constexpr std::uint64_t kMostClockStep = 1 << 16;
-constexpr std::uint64_t kClockParts = 64;
+// So much does a clock that is read go on: a loop that waits for a microsecond or two is soon through.
+constexpr std::uint64_t kClockStep = 32;
 
 __extension__ using Wide = unsigned __int128;
 
@@ -122,15 +118,15 @@ void build_parts(Decoder& decoder, const ptx::Instruction& one, bool takes) {
   if (!takes) emit_copy(decoder, whole, decoder.destination(one.operands[0], one.type()), wide);
 }
 
-// There is no time here. So that what waits for a clock goes on, it grows whenever the warp reads it; differences say
-// nothing. `from` has what it said last.
+// There is no time here. So that what waits for a clock goes on, it counts how often the warp has read it: it only grows, and
+// differences say nothing. `from` has the count so far.
 template <class T, int shift>
 const Step* read_clock(const Step* step, Warp& warp) {
-  std::uint64_t& clock = *warp.values<std::uint64_t>(step->from[0]);
-  clock += std::clamp(clock / kClockParts, kLeastClockStep, kMostClockStep);
+  std::uint64_t& reads = *warp.values<std::uint64_t>(step->from[0]);
+  reads += kClockStep;
   T* const to = warp.values<T>(step->to);
   for (int lane = 0; lane < kLanes; ++lane) {
-    if ((warp.active >> lane & 1) != 0) to[lane] = static_cast<T>(clock >> shift);
+    if ((warp.active >> lane & 1) != 0) to[lane] = static_cast<T>(reads >> shift);
   }
   return step + 1;
 }
@@ -139,12 +135,12 @@ bool is_clock(std::string_view name) {
 }
 void build_clock(Decoder& decoder, const ptx::Instruction& one, std::string_view name) {
   const bool is_wide = bytes_of(one.type()) == 8;
-  const std::uint32_t last = decoder.clock();
+  const std::uint32_t reads = decoder.clock();
   const std::uint32_t to = decoder.destination(one.operands[0], one.type());
   Step& step = decoder.emit(is_wide                 ? &read_clock<std::uint64_t, 0>
                             : name.ends_with("_hi") ? &read_clock<std::uint32_t, 32>
                                                     : &read_clock<std::uint32_t, 0>);
-  step.from[0] = last;
+  step.from[0] = reads;
   step.to = to;
   decoder.finish();
 }

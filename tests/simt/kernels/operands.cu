@@ -126,14 +126,6 @@ __global__ void read_clock(clock_t* out) {
   out[1] = clock();
 }
 
-// Over a second of an H200.
-__global__ void wait_by_clock(int* rounds) {
-  const long long begin = clock64();
-  int count = 0;
-  while (clock64() - begin < 2'000'000'000) ++count;
-  rounds[0] = count;
-}
-
 template <typename T>
 std::vector<T> zeros(int count) {
   return std::vector<T>(static_cast<std::size_t>(count));
@@ -223,12 +215,6 @@ bool calls_by_turns_return_the_same() {
   calls_by_turns<<<1, kLanes>>>(in.get(), out.get());
   for (int t = 0; t < kLanes; ++t) expected.push_back(even(input.data(), t % 8));
   return out.download() == expected;
-}
-
-int rounds_of_a_wait() {
-  DeviceArray<int> rounds(1);
-  wait_by_clock<<<1, 1>>>(rounds.get());
-  return rounds.download()[0];
 }
 
 std::vector<long> clocks() {

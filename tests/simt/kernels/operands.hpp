@@ -29,7 +29,5 @@ bool calls_by_turns_return_the_same();
 
 // What clock() said twice in a kernel.
 std::vector<long> clocks();
-// How many rounds a kernel takes that waits for 2 * 10^9 clocks.
-int rounds_of_a_wait();
 
 }  // namespace operands

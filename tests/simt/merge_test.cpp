@@ -461,6 +461,14 @@ TEST_CASE("What nobody writes is loaded once, past barriers, stores and where wa
   CHECK(again("add.s64 %rd1, %rd1, 4;\nbar.sync 0;\n") == "ld.global.nc.f32; ld.global.nc.f32");
 }
 
+TEST_CASE("A jump to where others go on, from where a loop begins, is no choice") {
+  CHECK(rewritten(kTile,
+                  "ld.shared.f32 %f1, [%r1];\n@%p1 bra $E;\nst.global.f32 [%rd1], %f1;\n$L:\n"
+                  "@%p2 bra $E;\nst.global.f32 [%rd1+4], %f1;\n$E:\nld.shared.f32 %f2, [%r1+4];\n"
+                  "add.s32 %r5, %r5, 1;\n@%p1 bra $L;\nst.global.f32 [%rd1+8], %f2;\n") ==
+        "ld.shared.f32; st.global.f32; st.global.f32; ld.shared.f32; st.global.f32");
+}
+
 TEST_CASE("A load waits for the jump of those who do not need it") {
   // The load of %f1, which all need, comes first where the other has waited.
   const auto of = [](const std::string& between, const std::string& behind = "") {

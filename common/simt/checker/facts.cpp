@@ -270,6 +270,7 @@ class Registers {
       mattering_;  // of each register the bytes that something depends on
   std::vector<char> moved_;
   std::map<std::int32_t, std::vector<const Instruction*>> local_loads_;  // by part of the text
+  mutable std::map<const Instruction*, const std::vector<const Instruction*>*> loads_behind_;
   // Where the objects of local memory begin: nvcc has one variable for all, and names each object once by its place there.
   std::set<std::pair<std::int32_t, std::int64_t>> objects_;  // by part of the text
 };
@@ -296,10 +297,14 @@ Effect Registers::effect_of(const Instruction& one) const {
 }
 
 const std::vector<const Instruction*>* Registers::loads_behind(const Instruction& store) const {
-  if (!is_debug_ || store.opcode != "st" || store.has("param") || !is_local(store)) return nullptr;
-  const auto found = local_loads_.find(origin(*address_of(store)).part);
-  static const std::vector<const Instruction*> kNone;
-  return found == local_loads_.end() ? &kNone : &found->second;
+  if (!is_debug_ || store.opcode != "st") return nullptr;
+  auto [known, is_new] = loads_behind_.try_emplace(&store, nullptr);
+  if (is_new && !store.has("param") && is_local(store)) {
+    static const std::vector<const Instruction*> kNone;
+    const auto found = local_loads_.find(origin(*address_of(store)).part);
+    known->second = found != local_loads_.end() ? &found->second : &kNone;
+  }
+  return known->second;
 }
 
 // Null if there are several, or none.
@@ -316,7 +321,11 @@ const Instruction* Registers::definition_of(const Operand& operand) const {
 
 Registers::Root Registers::root_of(const Operand& operand) const {
   Root root{&operand, operand.kind == Operand::Kind::symbol ? operand.offset : 0};
-  while (const Instruction* const one = definition_of(*root.operand)) {
+  // What is counted up in a loop before anything is in it comes back to itself.
+  constexpr int kMostSteps = 64;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const Instruction* const one = definition_of(*root.operand);
+    if (one == nullptr) break;
     const bool is_sum = one->opcode == "add" && one->operands[2].kind == Operand::Kind::number;
     if (!is_sum && !is_any(one->opcode, {"mov", "cvta"})) break;
     const Operand& from = one->operands[1];
@@ -369,14 +378,15 @@ bool Registers::is_same_place(const Operand& a, const Operand& b) const {
 
 bool Registers::only_reads(const Instruction& one) const {
   if (one.opcode != "atom" || one.operands.size() < 3) return false;
-  const Operand &by = *root_of(one.operands[2]).operand,
-                &last = *root_of(one.operands.back()).operand;
-  if (by.kind != last.kind) return false;
-  const bool is_number = by.kind == Operand::Kind::number && by.bits == last.bits;
+  const Root what = root_of(one.operands[2]), last = root_of(one.operands.back());
+  const Operand &by = *what.operand, &other = *last.operand;
+  if (by.kind != other.kind || what.bytes != last.bytes) return false;
+  const bool is_number = by.kind == Operand::Kind::number && by.bits == other.bits;
   if (one.has("cas")) {
-    return is_number || (by.kind == Operand::Kind::reg && by.index == last.index);
+    return is_number || (by.kind == Operand::Kind::reg && by.index == other.index);
   }
-  return (one.has("add") || one.has("or") || one.has("xor")) && is_number && by.bits == 0;
+  return (one.has("add") || one.has("or") || one.has("xor")) && is_number && by.bits == 0 &&
+         what.bytes == 0;
 }
 
 Origin Registers::of(const Operand& operand) const {
@@ -751,6 +761,7 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
   std::vector<char> seen(uses_.size());
   std::vector<std::int32_t> open;
   std::vector<std::pair<const Instruction*, std::int32_t>> stores;  // to the same place
+  std::set<const std::vector<const Instruction*>*> found_again;     // what local memory gives back
   const auto reach = [&](const Operand& operand) {
     operand.each_register([&](std::int32_t index) {
       char& its = seen[static_cast<std::size_t>(index)];
@@ -789,7 +800,7 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
         const std::vector<const Instruction*>* const loads =
             names(1) ? loads_behind(*one) : nullptr;
         goes_on |= loads == nullptr;
-        if (loads == nullptr) continue;
+        if (loads == nullptr || !found_again.insert(loads).second) continue;
         for (const Instruction* const its : *loads) reach(its->operands[0]);
       } else {
         reach(one->operands[0]);

@@ -92,6 +92,12 @@ std::set<cudaMemPool_t>& all_pools() {
   return instance;
 }
 
+// Those that were destroyed while a program still had memory of them.
+std::set<cudaMemPool_t>& destroyed_pools() {
+  static auto& instance = *new std::set<cudaMemPool_t>;
+  return instance;
+}
+
 cudaMemPool_t default_pool(int device) {
   static auto& all = *new std::map<int, CUmemPoolHandle_st>;
   all[device].device = device;
@@ -117,6 +123,11 @@ void give_back_to_pool(std::uint64_t address) {
     pool->taken.erase(found);
     pool->keep_at_most(pool->attributes[cudaMemPoolAttrReleaseThreshold]);
   }
+  for (const cudaMemPool_t pool : std::set(destroyed_pools())) {
+    if (pool->taken.erase(address) == 0 || !pool->taken.empty()) continue;
+    destroyed_pools().erase(pool);
+    delete pool;
+  }
 }
 
 cudaError_t destroy_pool(cudaMemPool_t pool) {
@@ -125,7 +136,11 @@ cudaError_t destroy_pool(cudaMemPool_t pool) {
   }
   if (all_pools().erase(pool) == 0) return cudaErrorInvalidValue;
   std::erase_if(chosen_pools(), [&](const auto& one) { return one.second == pool; });
-  delete pool;
+  if (pool->taken.empty()) {
+    delete pool;
+  } else {
+    destroyed_pools().insert(pool);
+  }
   return cudaSuccess;
 }
 
@@ -205,8 +220,10 @@ static_assert(sizeof(Exported) <= sizeof(cudaIpcMemHandle_t));
 }  // namespace
 
 std::optional<bool> is_opened_by_pool(std::uint64_t begin, int device) {
-  for (const cudaMemPool_t pool : all_pools()) {
-    if (pool->taken.contains(begin)) return pool->opened_to.contains(device);
+  for (const auto* const pools : {&all_pools(), &destroyed_pools()}) {
+    for (const cudaMemPool_t pool : *pools) {
+      if (pool->taken.contains(begin)) return pool->opened_to.contains(device);
+    }
   }
   return std::nullopt;
 }
@@ -217,6 +234,11 @@ void forget_pools(int device) {
   for (const cudaMemPool_t pool : std::set(all_pools())) {
     if (pool->device == device) destroy_pool(pool);
   }
+  std::erase_if(destroyed_pools(), [&](const cudaMemPool_t pool) {
+    const bool goes = pool->device == device;
+    if (goes) delete pool;
+    return goes;
+  });
 }
 
 extern "C" {

@@ -494,7 +494,7 @@ class Stretch {
   }
   // A jump around steps that are for those who do not take it, to where all go on.
   void begin_choice() { way_.push_back(++ways_); }
-  void end_choices(std::size_t count) { way_.resize(way_.size() - count); }
+  void end_choices(std::size_t count) { way_.resize(way_.size() - std::min(count, way_.size())); }
   // Where nobody comes but by that jump.
   bool is_arm(std::int32_t place) const { return arms_.contains(place); }
   void go_to_arm(std::int32_t place) {
@@ -909,7 +909,9 @@ struct Choices {
       const std::vector<std::int32_t>& from = forward[to];
       bool are_all = true, some_load = false;
       for (std::int32_t i = to - far + 1; i < to; ++i) {
-        are_all = are_all && (is_passed(i) || std::count(from.begin(), from.end(), i) == 1);
+        // One more of these jumps, where nobody comes by another.
+        const bool is_own = std::binary_search(from.begin(), from.end(), i) && !labels.contains(i);
+        are_all = are_all && (is_passed(i) || is_own);
         some_load = some_load || loads(i);
       }
       if (!are_all) continue;

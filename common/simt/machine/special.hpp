@@ -3,8 +3,8 @@
 
 namespace simt::machine::special {
 
-/// Each as the hardware's instruction has it (MUFU.RCP, ...): numbers below the normal ones are zeros, before and after,
-/// and the result is cut off, not rounded.
+/// Each as the hardware's instruction has it (MUFU.RCP, ...): numbers below the normal ones are zeros, before and after
+/// (but to hyperbolic_tangent, which gives small ones back), and the result is cut off, not rounded.
 float reciprocal(float a);
 float reciprocal_root(float a);
 float root(float a);

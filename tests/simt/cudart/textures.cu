@@ -275,7 +275,6 @@ static void extents() {
   expect_made(__LINE__, {4, 4, 2052}, cudaArrayCubemap | cudaArrayLayered, false);
 }
 
-// Of two texels along each axis one is 1: what is read is how much it counts, in 256 parts.
 // What is read at (x, y, z), in 256 parts from the first towards the second texels, of two along each axis.
 static float in_cube(const float (&values)[8], int x, int y, int z) {
   const auto format = cudaCreateChannelDesc<float>();
@@ -295,6 +294,7 @@ static float in_cube(const float (&values)[8], int x, int y, int z) {
   cudaFreeArray(array);
   return results[0];
 }
+// Of two texels along each axis one is 1: what is read is how much it counts, in 256 parts.
 static void weights() {
   const struct {
     int x, y, z;

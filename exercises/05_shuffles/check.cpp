@@ -3,9 +3,9 @@
 // No kernel of a stage passes: their signals end, this one is a ring. If they had one, the tiles of stages 04
 // and 05 would ask for shared memory, stage 02's grid make a load request a tap, and stage 05's quad move
 // 16.5 bytes per output.
-#include <algorithm>
-
 #include "common/exercise/check.hpp"
+
+#include <algorithm>
 
 namespace halo::exercises {
 

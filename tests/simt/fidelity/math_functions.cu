@@ -10,22 +10,20 @@
 namespace fidelity {
 namespace {
 
-#define ONE_ARGUMENT(X)                                                                            \
-  X(sin)                                                                                           \
-  X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(exp)  \
-      X(exp2) X(exp10) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sqrt) X(rsqrt) X(cbrt) X(rcbrt) \
-          X(erf) X(erfc) X(erfinv) X(erfcinv) X(erfcx) X(tgamma) X(lgamma) X(ceil) X(trunc)        \
-              X(round) X(rint) X(logb) X(sinpi) X(cospi) X(normcdf) X(normcdfinv) X(j0) X(y1)      \
-                  X(cyl_bessel_i0)
+// clang-format off
+#define ONE_ARGUMENT(X) \
+  X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) \
+  X(exp) X(exp2) X(exp10) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sqrt) X(rsqrt) X(cbrt) \
+  X(rcbrt) X(erf) X(erfc) X(erfinv) X(erfcinv) X(erfcx) X(tgamma) X(lgamma) X(ceil) X(trunc) \
+  X(round) X(rint) X(logb) X(sinpi) X(cospi) X(normcdf) X(normcdfinv) X(j0) X(y1) X(cyl_bessel_i0)
 #define TWO_ARGUMENTS(X) \
   X(pow) X(atan2) X(fmod) X(remainder) X(hypot) X(rhypot) X(fdim) X(nextafter) X(copysign)
 #define FAST_FLOAT(X) \
-  X(__expf)           \
-  X(__exp10f) X(__logf) X(__log2f) X(__log10f) X(__sinf) X(__cosf) X(__tanf) X(__frsqrt_rn)
-#define OF_HALVES(X)                                                                       \
-  X(hsin)                                                                                  \
-  X(hcos) X(hexp) X(hexp2) X(hexp10) X(hlog) X(hlog2) X(hlog10) X(hsqrt) X(hrsqrt) X(hrcp) \
-      X(htanh) X(htanh_approx) X(hrint)
+  X(__expf) X(__exp10f) X(__logf) X(__log2f) X(__log10f) X(__sinf) X(__cosf) X(__tanf) X(__frsqrt_rn)
+#define OF_HALVES(X) \
+  X(hsin) X(hcos) X(hexp) X(hexp2) X(hexp10) X(hlog) X(hlog2) X(hlog10) X(hsqrt) X(hrsqrt) X(hrcp) \
+  X(htanh) X(htanh_approx) X(hrint)
+// clang-format on
 
 __device__ unsigned mixed(unsigned v) {
   v = (v ^ v >> 16) * 0x7feb352du;

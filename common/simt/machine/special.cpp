@@ -14,7 +14,7 @@
 namespace simt::machine::special {
 namespace {
 
-// Of x^0 in eighths, of x and of x^2 in the unit of Sum.
+// c0 counts eighths of a result's last place, c1 and c2 what sum_of counts.
 struct Polynomial {
   std::int32_t c0, c1, c2;
 };
@@ -23,7 +23,7 @@ struct Polynomial {
 constexpr int kPlaces = 17;  // of x
 constexpr std::uint32_t kMantissa = (1u << 23) - 1, kLower = (1u << kPlaces) - 1;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-const float kNaN = std::bit_cast<float>(kNan32);
+constexpr float kNaN = std::bit_cast<float>(kNan32);
 
 // x^2 >> 19. The hardware's multiplier leaves out the products of two places that are worth less than that, so it is not
 // quite the square.

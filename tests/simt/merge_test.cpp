@@ -559,15 +559,26 @@ TEST_CASE("Parts of a wide load that nobody reads are left out") {
   CHECK(four("0123") == "ld.global.v4.f32");
 }
 
-TEST_CASE("A product is rounded together with the sum that uses it") {
+TEST_CASE("A product is rounded together with the sums that use it") {
   const auto of = [](const std::string& body) {
     return rewritten(kTile, "mul.f32 %f3, %f0, %f1;\n" + body);
   };
   CHECK(of("sub.f32 %f4, %f2, %f3;\n") == "neg.f32; fma.rn.f32");
   CHECK(of("sub.f32 %f4, %f3, %f2;\n") == "neg.f32; fma.rn.f32");
   CHECK(of("add.f32 %f4, %f3, %f2;\n") == "fma.rn.f32");
+  CHECK(of("add.f32 %f4, %f3, %f2;\nsub.f32 %f5, %f2, %f3;\n") ==
+        "fma.rn.f32; neg.f32; fma.rn.f32");
+  // Of two that meet in a sum, the first; the other one is left to others.
+  const std::string second = "mul.f32 %f4, %f0, %f2;\n";
+  CHECK(of(second + "add.f32 %f5, %f4, %f3;\n") == "mul.f32; fma.rn.f32");
+  CHECK(of(second + "add.f32 %f5, %f4, %f3;\nsub.f32 %f6, %f4, %f2;\n") ==
+        "mul.f32; fma.rn.f32; sub.f32");
+  CHECK(of(second + "sub.f32 %f5, %f4, %f3;\nst.shared.f32 [%r1], %f3;\n") ==
+        "mul.f32; neg.f32; fma.rn.f32; st.shared.f32");
   // Not where something else reads it, one of the two is rounded by itself, a factor changes, or there is a branch.
   CHECK(of("sub.f32 %f4, %f2, %f3;\nadd.f32 %f5, %f3, %f3;\n") == "mul.f32; sub.f32");
+  CHECK(of("sub.f32 %f4, %f2, %f3;\nst.shared.f32 [%r1], %f3;\n") ==
+        "mul.f32; sub.f32; st.shared.f32");
   CHECK(of("sub.rn.f32 %f4, %f2, %f3;\n") == "mul.f32; sub.rn.f32");
   CHECK(of("mov.f32 %f0, %f2;\nsub.f32 %f4, %f2, %f3;\n") == "mul.f32; sub.f32");
   CHECK(of("bra.uni next;\nnext:\nsub.f32 %f4, %f2, %f3;\n") == "mul.f32; sub.f32");

@@ -352,8 +352,8 @@ void halve_addresses_of_code(const Registers& registers, const ptx::Function& fu
   }
 }
 
-// A product that one sum or difference of the same stretch of code uses, and nothing else, is rounded with it: a fused
-// multiply-add. nvcc leaves c - a * b and a * b - c to ptxas, and all that is written in halves.
+// A product that is used by sums and differences of the same stretch of code, and by nothing else, is rounded with each of
+// them: fused multiply-adds. nvcc leaves c - a * b and a * b - c to ptxas, and all that is written in halves.
 class Products {
  public:
   Products(const Registers& registers, Rewritten& rewritten)
@@ -361,25 +361,42 @@ class Products {
 
   void add(const Instruction& one) {
     if (may_be_fused(one, "mul")) {
-      const Operand& its = one.operands[0];
-      if (registers_.definitions(its.index).size() == 1 && registers_.reads(its.index) == 1) {
-        known_[its.index] = &one;
-      }
+      if (registers_.definitions(one.operands[0].index).size() == 1) known_.push_back({&one, {}});
     } else if (may_be_fused(one, "add") || may_be_fused(one, "sub")) {
-      // Of two products the first.
-      const bool is_first = product(one, 1) != nullptr;
-      if (is_first || product(one, 2) != nullptr) fuse(one, is_first ? 1 : 2);
+      for (const std::size_t operand : {1, 2}) use(one, operand);
     }
-    // Factors that change keep their product apart.
+    // Factors that change keep their product apart from what follows.
     for (const std::int32_t index : written_by(one)) {
-      std::erase_if(known_, [&](const auto& each) {
-        return each.second != &one && reads(*each.second, index);
-      });
+      for (Product& its : known_) {
+        if (its.one != &one && reads(*its.one, index)) its.is_over = true;
+      }
     }
   }
-  void end() { known_.clear(); }
+  void end() {
+    // Of two products of a sum the one that was computed first.
+    for (const Product& its : known_) {
+      const bool is_all = static_cast<int>(its.uses.size()) == registers_.reads(its.index());
+      if (is_all && std::none_of(its.uses.begin(), its.uses.end(),
+                                 [&](const Use& use) { return rewritten_.contains(use.sum); })) {
+        fuse(its);
+      }
+    }
+    known_.clear();
+  }
 
  private:
+  struct Use {
+    const Instruction* sum;
+    std::size_t operand;
+  };
+  struct Product {
+    std::int32_t index() const { return one->operands[0].index; }
+
+    const Instruction* one;
+    std::vector<Use> uses;
+    bool is_over = false;
+  };
+
   // Neither rounded by itself, as __fmul_rn() is, nor saturated.
   static bool may_be_fused(const Instruction& one, std::string_view opcode) {
     static const auto& types =
@@ -391,39 +408,44 @@ class Products {
     return std::all_of(one.modifiers.begin(), one.modifiers.end() - 1,
                        [](std::string_view word) { return word == "ftz"; });
   }
-  const Instruction* product(const Instruction& one, std::size_t operand) const {
-    const Operand& its = one.operands[operand];
-    const auto found = its.kind == Operand::Kind::reg ? known_.find(its.index) : known_.end();
-    return found != known_.end() && found->second->modifiers == one.modifiers ? found->second
-                                                                              : nullptr;
-  }
-  void fuse(const Instruction& one, std::size_t operand) {
-    const Instruction& factors = *product(one, operand);
-    const Operand& product = one.operands[operand];
-    Instruction fused = one, negated = one;
-    fused.opcode = "fma";
-    fused.modifiers.insert(fused.modifiers.begin(), "rn");
-    fused.operands = {one.operands[0], factors.operands[1], factors.operands[2],
-                      one.operands[3 - operand]};
-    std::vector<Instruction> made;
-    if (one.opcode == "sub") {
-      // c - a * b is (-a) * b + c; the product's register is free.
-      Operand& its = fused.operands[operand == 2 ? 1 : 3];
-      negated.opcode = "neg";
-      negated.modifiers = {one.modifiers.back()};
-      negated.operands = {product, its};
-      its = product;
-      made.push_back(std::move(negated));
+  void use(const Instruction& sum, std::size_t operand) {
+    const Operand &its = sum.operands[operand], &other = sum.operands[3 - operand];
+    if (its.kind != Operand::Kind::reg || other.names(its.index)) return;
+    for (Product& product : known_) {
+      if (!product.is_over && product.index() == its.index &&
+          product.one->modifiers == sum.modifiers) {
+        product.uses.push_back({&sum, operand});
+      }
     }
-    made.push_back(std::move(fused));
-    known_.erase(product.index);
+  }
+  void fuse(const Product& product) {
+    const Instruction& factors = *product.one;
+    for (const auto& [sum, operand] : product.uses) {
+      Instruction fused = *sum;
+      fused.opcode = "fma";
+      fused.modifiers.insert(fused.modifiers.begin(), "rn");
+      fused.operands = {sum->operands[0], factors.operands[1], factors.operands[2],
+                        sum->operands[3 - operand]};
+      std::vector<Instruction> made;
+      if (sum->opcode == "sub") {
+        // c - a * b is (-a) * b + c; the product's register is free.
+        Operand& its = fused.operands[operand == 2 ? 1 : 3];
+        Instruction negated = *sum;
+        negated.opcode = "neg";
+        negated.modifiers = {sum->modifiers.back()};
+        negated.operands = {factors.operands[0], its};
+        its = factors.operands[0];
+        made.push_back(std::move(negated));
+      }
+      made.push_back(std::move(fused));
+      rewritten_[sum] = std::move(made);
+    }
     rewritten_[&factors] = {};
-    rewritten_[&one] = std::move(made);
   }
 
   const Registers& registers_;
   Rewritten& rewritten_;
-  std::map<std::int32_t, const Instruction*> known_;
+  std::vector<Product> known_;
 };
 
 // A load in whose place its register takes what the other has loaded.
@@ -1410,6 +1432,7 @@ Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& funct
     products.add(one);
     if (one.opcode == "bra" || one.opcode == "brx" || one.opcode == "call") products.end();
   }
+  products.end();
   const Choices choices(function, labels);
   const std::set<std::int32_t> arms = arms_of(function);
   const std::vector<std::int32_t> comers = first_comers(function);

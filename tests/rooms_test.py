@@ -12,6 +12,7 @@ FLOORS = [
     ["common/json", "common/gpus", "common/simt"],
     # The simulator's own; of common/simt itself there is what others may ask.
     ["common/simt/ptx", "common/simt/memory"],
+    ["common/simt/ptxas"],
     ["common/simt/machine"],
     ["common/simt/checker"],
     ["common/simt/report"],

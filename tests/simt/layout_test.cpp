@@ -1,6 +1,6 @@
 // In what order the code of a kernel lies. Each expectation is where ptxas 13.0 has lanes wait for each other (BSYNC) in
 // such code for sm_90.
-#include "common/simt/machine/layout.hpp"
+#include "common/simt/ptxas/layout.hpp"
 
 #include <string>
 #include <vector>
@@ -23,7 +23,7 @@ std::vector<int> order(const std::string& body) {
       "k.ptx", false);
   const ptx::Function& kernel = *module->function("k");
   std::vector<int> numbers, seen(kernel.body.size());
-  for (const machine::Passage& passage : machine::layout(kernel)) {
+  for (const ptxas::Passage& passage : ptxas::layout(kernel)) {
     if (passage.begin == passage.end) numbers.push_back(-1);
     for (std::int32_t i = passage.begin; i < passage.end; ++i) {
       ++seen[static_cast<std::size_t>(i)];

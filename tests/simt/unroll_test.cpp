@@ -1,6 +1,6 @@
 // Which loops ptxas unrolls. Each expectation is what ptxas 13.0 made of such a loop for sm_90, with and without
 // .pragma "nounroll".
-#include "common/simt/machine/unroll.hpp"
+#include "common/simt/ptxas/unroll.hpp"
 
 #include <cstdint>
 #include <map>
@@ -15,14 +15,14 @@ using namespace simt;
 namespace {
 
 // A loop in which lane %r0 begins and %r1 is the bound.
-std::vector<machine::UnrolledLoop> unrolled(const std::string& body, const std::string& end) {
+std::vector<ptxas::UnrolledLoop> unrolled(const std::string& body, const std::string& end) {
   const auto module = ptx::parse(
       ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u32 n) {\n"
       ".reg .pred %p<4>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<4>;\n.reg .f32 %f<10>;\n"
       "mov.u32 %r0, %tid.x;\nld.param.u32 %r1, [n];\n$L:\n" +
           body + "add.s32 %r0, %r0, 64;\n" + end + "@%p1 bra $L;\nret;\n}\n",
       "k.ptx", false);
-  return machine::loops_unrolled_by_ptxas(*module->function("k"));
+  return ptxas::unrolled_loops(*module->function("k"));
 }
 // The loads of a loop from 0 as written out, so many at each offset, and the numbers that tests compare with.
 struct Text {
@@ -44,7 +44,7 @@ Text written_out(int multiplications, int rounds, const std::string& before = "m
           "add.s32 %r2, %r2, 4;\nadd.s32 %r0, %r0, 2;\nsetp.ne.s32 %p1, " + "%r0, " +
           std::to_string(2 * rounds) + ";\n@%p1 bra $L;\n" + after + "ret;\n}\n",
       "k.ptx", false);
-  machine::write_out_counted_loops(*module);
+  ptxas::write_out_counted_loops(*module);
   Text text;
   for (const ptx::Instruction& one : module->function("k")->body) {
     if (one.opcode == "ld") ++text.loads[one.operands[1].offset];
@@ -62,7 +62,7 @@ const std::string kUntilBound = "setp.lt.s32 %p1, %r0, %r1;\n";
 }  // namespace
 
 TEST_CASE("ptxas unrolls a loop that counts by a constant up to a bound", "[unroll]") {
-  const std::vector<machine::UnrolledLoop> found = unrolled(kLoad, kUntilBound);
+  const std::vector<ptxas::UnrolledLoop> found = unrolled(kLoad, kUntilBound);
   REQUIRE(found.size() == 1);
   CHECK(found[0].head == 2);
   CHECK(found[0].jump == 7);
@@ -78,7 +78,7 @@ TEST_CASE("ptxas unrolls a loop that counts by a constant up to a bound", "[unro
         "mov.u32 %r0, %tid.x;\nld.param.u32 %r1, [n];\n$N:\nmov.u32 %r2, WARP_SZ;\n$L:\n" +
             kLoad + "add.s32 %r0, %r0, %r2;\n" + kUntilBound + "@%p1 bra $L;\n" + end + "ret;\n}\n",
         "k.ptx", false);
-    return machine::loops_unrolled_by_ptxas(*module->function("k"));
+    return ptxas::unrolled_loops(*module->function("k"));
   };
   REQUIRE(of_warp("shr.u32 %r2, %r2, 1;\n@%p2 bra $N;\n").size() == 1);
   CHECK(of_warp("")[0].step == 32);

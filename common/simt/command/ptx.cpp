@@ -11,10 +11,10 @@
 #include "common/simt/command/commands.hpp"
 #include "common/simt/machine/access.hpp"
 #include "common/simt/machine/code.hpp"
-#include "common/simt/machine/merge.hpp"
 #include "common/simt/machine/tensor.hpp"
-#include "common/simt/machine/unroll.hpp"
 #include "common/simt/ptx/parse.hpp"
+#include "common/simt/ptxas/rewrite.hpp"
+#include "common/simt/ptxas/unroll.hpp"
 
 namespace simt::command {
 namespace {
@@ -50,8 +50,8 @@ void show(const simt::ptx::Module& module, const simt::ptx::Function& function) 
     if (one.space == simt::ptx::Space::shared && function.uses(one.name)) tell(one);
   }
   // As ptxas would write them: so many of each width, of a lane.
-  const simt::machine::Rewritten rewritten =
-      simt::machine::rewrite_as_ptxas(module, function, simt::ptx::shared_places(module, function));
+  const simt::ptxas::Rewritten rewritten =
+      simt::ptxas::rewrite(module, function, simt::ptx::shared_places(module, function));
   std::map<std::string, int> widths;
   const auto add = [&](const std::string& where, bool loads, int bytes) {
     ++widths[where + (loads ? " loads of " : " stores of ") + std::to_string(bytes) + " bytes"];
@@ -89,7 +89,7 @@ void show_file(const std::string& name) {
     throw std::runtime_error(name + " is no PTX: nvcc -ptx -lineinfo writes such files");
   }
   simt::machine::order_modifiers(*module);
-  simt::machine::write_out_counted_loops(*module);
+  simt::ptxas::write_out_counted_loops(*module);
   std::printf("%s: PTX %s for %s\n", name.c_str(), module->version.c_str(), module->target.c_str());
   std::map<std::string, int> forms;
   for (const simt::ptx::Function& function : module->functions) {

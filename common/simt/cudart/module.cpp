@@ -9,8 +9,8 @@
 #include "common/simt/cudart/recording.hpp"
 #include "common/simt/cudart/waiting.hpp"
 #include "common/simt/machine/decode.hpp"
-#include "common/simt/machine/unroll.hpp"
 #include "common/simt/ptx/parse.hpp"
+#include "common/simt/ptxas/unroll.hpp"
 
 namespace simt::cudart {
 namespace {
@@ -46,7 +46,7 @@ const ptx::Module& Module::ptx() {
     if (wrapper_ != nullptr) text_ = ptx_of_wrapper(wrapper_), is_linked_ = is_linked(wrapper_);
     std::unique_ptr<ptx::Module> read = ptx::parse(text_, "the program's PTX", is_linked_);
     machine::order_modifiers(*read);
-    machine::write_out_counted_loops(*read);
+    ptxas::write_out_counted_loops(*read);
     ptx_ = std::move(read);
     if (!is_recording()) text_.clear();
   }

@@ -4,8 +4,6 @@
 #include <cstring>
 
 #include "common/simt/machine/lanes.hpp"
-#include "common/simt/machine/layout.hpp"
-#include "common/simt/machine/merge.hpp"
 #include "common/simt/machine/services.hpp"
 
 namespace simt::machine {
@@ -369,7 +367,7 @@ void Decoder::instruction(const ptx::Instruction& one) {
 }
 
 // The step before the loop, behind which its jumps back go.
-void Decoder::enter_unrolled(const UnrolledLoop& loop) {
+void Decoder::enter_unrolled(const ptxas::UnrolledLoop& loop) {
   const std::uint32_t counter = source(loop.counter, loop.type),
                       bound = source(loop.bound, loop.type), left = fresh(4), together = fresh(4);
   frames_.back().entry = code_->steps.size();
@@ -381,7 +379,7 @@ void Decoder::enter_unrolled(const UnrolledLoop& loop) {
 }
 
 // Its last step, the jump back, becomes another; behind it lanes wait that have fewer than four rounds to go.
-void Decoder::end_unrolled(const UnrolledLoop& loop) {
+void Decoder::end_unrolled(const ptxas::UnrolledLoop& loop) {
   const UnrolledSteps its = steps_of_unrolled(loop.type);
   Frame& frame = frames_.back();
   const std::size_t entry = frame.entry, jump = code_->steps.size() - 1;
@@ -403,8 +401,8 @@ void Decoder::end_unrolled(const UnrolledLoop& loop) {
 
 void Decoder::body(const ptx::Function& function) {
   // ptxas leaves what is made for a debugger as it is.
-  const Rewritten rewritten =
-      module.is_debug ? Rewritten{} : rewrite_as_ptxas(module, function, shared_);
+  const ptxas::Rewritten rewritten =
+      module.is_debug ? ptxas::Rewritten{} : ptxas::rewrite(module, function, shared_);
   frames_.back().body = static_cast<std::int32_t>(code_->bodies.size());
   code_->bodies.push_back({.function = &function,
                            .outer = is_outermost() ? -1 : frames_.end()[-2].body,
@@ -417,21 +415,21 @@ void Decoder::body(const ptx::Function& function) {
   using Places = std::set<const ptx::Instruction*>;
   const Places early = module.is_debug ? Places{} : touches_of_products(function);
   const Places unfenced = module.is_debug ? Places{} : unfenced_products(function);
-  const std::vector<UnrolledLoop> loops =
-      module.is_debug ? std::vector<UnrolledLoop>{} : loops_unrolled_by_ptxas(function);
+  const std::vector<ptxas::UnrolledLoop> loops =
+      module.is_debug ? std::vector<ptxas::UnrolledLoop>{} : ptxas::unrolled_loops(function);
   const auto size = static_cast<std::int32_t>(function.body.size());
   frames_.back().starts.resize(function.body.size() + 1);
   // From where to where jumps go that go to these steps instead.
   std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> meetings;
-  for (const Passage& passage :
-       module.is_debug ? std::vector<Passage>{{0, size, -1}} : layout(function)) {
+  for (const ptxas::Passage& passage :
+       module.is_debug ? std::vector<ptxas::Passage>{{0, size, -1}} : ptxas::layout(function)) {
     for (std::int32_t place = passage.begin; place < passage.end; ++place) {
       const ptx::Instruction& one = function.body[static_cast<std::size_t>(place)];
       frames_.back().starts[static_cast<std::size_t>(place)] = code_->steps.size();
       frames_.back().place = place;
-      const auto loop = std::find_if(loops.begin(), loops.end(), [&](const UnrolledLoop& its) {
-        return its.head <= place && place <= its.jump;
-      });
+      const auto loop = std::find_if(
+          loops.begin(), loops.end(),
+          [&](const ptxas::UnrolledLoop& its) { return its.head <= place && place <= its.jump; });
       if (loop != loops.end() && loop->head == place) enter_unrolled(*loop);
       if (early.contains(&one)) {
         emit(touches_product()).site = static_cast<std::int32_t>(code_->sites.size());
@@ -624,7 +622,7 @@ void Decoder::call_for_good(const ptx::Instruction& instruction, std::size_t nam
   } else {
     plan.address = source(all[name_at], Type::u64);
     plan.parts = !module.is_debug && is_outermost() && !is_called() &&
-                 stay_apart(module, kernel, frames_.front().place);
+                 ptxas::stay_apart(module, kernel, frames_.front().place);
     // Any function of the module whose address somebody may have taken.
     for (const ptx::Function& one : module.functions) {
       if (one.has_body && !one.is_entry) called_function(one);

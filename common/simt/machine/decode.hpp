@@ -9,7 +9,7 @@
 
 #include "common/simt/machine/code.hpp"
 #include "common/simt/machine/forms.hpp"
-#include "common/simt/machine/unroll.hpp"
+#include "common/simt/ptxas/unroll.hpp"
 
 namespace simt::machine {
 
@@ -102,8 +102,8 @@ class Decoder {
   Step& emit_jump_to(Execute run, std::int32_t place);
   void body(const ptx::Function& function);
   void instruction(const ptx::Instruction& instruction);
-  void enter_unrolled(const UnrolledLoop& loop);
-  void end_unrolled(const UnrolledLoop& loop);
+  void enter_unrolled(const ptxas::UnrolledLoop& loop);
+  void end_unrolled(const ptxas::UnrolledLoop& loop);
   void call_service_of(const ptx::Function& callee, Service service,
                        const ptx::Instruction& instruction, std::size_t name_at);
   void plain(const Form& form, const ptx::Instruction& instruction);

@@ -1,4 +1,4 @@
-#include "common/simt/machine/unroll.hpp"
+#include "common/simt/ptxas/unroll.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -8,11 +8,10 @@
 #include <string_view>
 #include <utility>
 
-namespace simt::machine {
-namespace {
+#include "common/simt/ptxas/accesses.hpp"
 
-using ptx::Instruction;
-using ptx::Operand;
+namespace simt::ptxas {
+namespace {
 
 // The longest that is unrolled, as found: the more loads it has, the shorter.
 constexpr std::int32_t kMostInstructions = 50;
@@ -22,10 +21,6 @@ bool is_short(std::int32_t instructions, int loads) {
 
 bool is_register(const Operand& operand, std::int32_t index) {
   return operand.kind == Operand::Kind::reg && operand.index == index;
-}
-
-bool writes_register(const Instruction& one, std::int32_t index) {
-  return one.result() != nullptr && one.result()->names(index);
 }
 
 // A loop from `head` to `jump`.
@@ -222,7 +217,7 @@ class Loop {
   std::optional<std::int32_t> set_outside(std::int32_t index, std::int32_t end) const {
     std::optional<std::int32_t> place;
     for (std::int32_t i = 0; i < end; ++i) {
-      if ((i >= head_ && i < jump_) || !writes_register(at(i), index)) continue;
+      if ((i >= head_ && i < jump_) || !ptxas::writes(at(i), index)) continue;
       if (place) return {};
       place = i;
     }
@@ -316,7 +311,7 @@ class Loop {
   template <class Visit>
   void each_write(std::int32_t index, Visit visit) const {
     for (std::int32_t i = head_; i < jump_; ++i) {
-      if (writes_register(at(i), index)) visit(i);
+      if (ptxas::writes(at(i), index)) visit(i);
     }
   }
   int writes(std::int32_t index) const {
@@ -606,7 +601,7 @@ void write_out_counted_loops(ptx::Module& module) {
   for (ptx::Function& function : module.functions) write_out(function);
 }
 
-std::vector<UnrolledLoop> loops_unrolled_by_ptxas(const ptx::Function& function) {
+std::vector<UnrolledLoop> unrolled_loops(const ptx::Function& function) {
   std::vector<UnrolledLoop> found;
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(function.body.size()); ++i) {
     const std::optional<std::int32_t> head = head_of(function, i);
@@ -618,4 +613,4 @@ std::vector<UnrolledLoop> loops_unrolled_by_ptxas(const ptx::Function& function)
   return found;
 }
 
-}  // namespace simt::machine
+}  // namespace simt::ptxas

@@ -10,7 +10,7 @@
 
 #include "common/simt/ptx/module.hpp"
 
-namespace simt::machine {
+namespace simt::ptxas {
 
 /// Instructions that lie together, from `begin` to before `end`, and where they go on: -1 where that need not be said.
 struct Passage {
@@ -25,4 +25,4 @@ std::vector<Passage> layout(const ptx::Function& function);
 /// function that it may call, as all do whose address the module names; else only at a barrier of the block.
 bool stay_apart(const ptx::Module& module, const ptx::Function& kernel, std::int32_t call);
 
-}  // namespace simt::machine
+}  // namespace simt::ptxas

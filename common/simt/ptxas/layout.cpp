@@ -1,4 +1,4 @@
-#include "common/simt/machine/layout.hpp"
+#include "common/simt/ptxas/layout.hpp"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace simt::machine {
+namespace simt::ptxas {
 namespace {
 
 using ptx::Instruction;
@@ -677,4 +677,4 @@ bool stay_apart(const ptx::Module& module, const ptx::Function& kernel, std::int
   });
 }
 
-}  // namespace simt::machine
+}  // namespace simt::ptxas

@@ -10,13 +10,13 @@
 
 #include "common/simt/ptx/module.hpp"
 
-namespace simt::machine {
+namespace simt::ptxas {
 
 /// Of instructions of the function that ptxas writes otherwise: what stands there instead.
 using Rewritten = std::map<const ptx::Instruction*, std::vector<ptx::Instruction>>;
 
 /// `places`: of the kernel that the function is, or that calls it.
-Rewritten rewrite_as_ptxas(const ptx::Module& module, const ptx::Function& function,
-                           const ptx::SharedPlaces& places);
+Rewritten rewrite(const ptx::Module& module, const ptx::Function& function,
+                  const ptx::SharedPlaces& places);
 
-}  // namespace simt::machine
+}  // namespace simt::ptxas

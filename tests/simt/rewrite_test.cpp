@@ -1,13 +1,13 @@
 // What becomes of accesses as ptxas compiles them. Each expectation is what ptxas 13.0 made of the text for sm_90.
-#include "common/simt/machine/merge.hpp"
+#include "common/simt/ptxas/rewrite.hpp"
 
 #include <initializer_list>
 #include <set>
 #include <string>
 #include <string_view>
 
-#include "common/simt/machine/unroll.hpp"
 #include "common/simt/ptx/parse.hpp"
+#include "common/simt/ptxas/unroll.hpp"
 #include "tests/catch.hpp"
 
 using namespace simt;
@@ -26,10 +26,9 @@ std::string rewritten(const std::string& variables, const std::string& body,
           variables + "mov.u32 %r0, %tid.x;\nshl.b32 %r2, %r0, 5;\nmov.u32 %r3, " +
           last.substr(last.rfind(' ') + 1) + ";\nadd.u32 %r1, %r3, %r2;\n" + body + "\nret;\n}\n",
       "k.ptx", is_linked);
-  machine::write_out_counted_loops(*module);
+  ptxas::write_out_counted_loops(*module);
   const ptx::Function& kernel = *module->function("k");
-  const machine::Rewritten all =
-      machine::rewrite_as_ptxas(*module, kernel, ptx::shared_places(*module, kernel));
+  const ptxas::Rewritten all = ptxas::rewrite(*module, kernel, ptx::shared_places(*module, kernel));
   std::string text;
   const auto add = [&](const ptx::Instruction& one) {
     static const std::set<std::string_view> shown = {"ld", "st", "mul", "sub", "fma", "neg"};

@@ -9,7 +9,7 @@
 
 #include "common/simt/ptx/module.hpp"
 
-namespace simt::machine {
+namespace simt::ptxas {
 
 /// Writes out the rounds that ptxas puts together of loops that always go round the same number of times: all of them, or
 /// some and what then remains behind the loop. A register has another name in each round.
@@ -25,6 +25,6 @@ struct UnrolledLoop {
 };
 
 /// In the order of their heads.
-std::vector<UnrolledLoop> loops_unrolled_by_ptxas(const ptx::Function& function);
+std::vector<UnrolledLoop> unrolled_loops(const ptx::Function& function);
 
-}  // namespace simt::machine
+}  // namespace simt::ptxas

@@ -105,6 +105,27 @@ int complain(const std::string& text, int code) {
   throw CannotRun(command.program + " is not built yet: type ./halo " + command.name());
 }
 
+// What this shell allows may be too little for compilers, which then break off in words of their own. Throws MachineFault.
+void require_limits() {
+  struct Needed {
+    int resource;
+    rlim_t least, usual;
+    const char *what, *letter;  // of ulimit
+  };
+  constexpr rlim_t kMiB = rlim_t{1} << 20;
+  for (const Needed& one : {Needed{RLIMIT_STACK, kMiB, 8 * kMiB, "bytes of stack", "s"},
+                            Needed{RLIMIT_NOFILE, 32, 1024, "open files", "n"}}) {
+    rlimit limit = {};
+    if (getrlimit(one.resource, &limit) != 0 || limit.rlim_cur >= one.least) continue;
+    limit.rlim_cur = std::min(limit.rlim_max, one.usual);
+    if (limit.rlim_cur >= one.least && setrlimit(one.resource, &limit) == 0) continue;
+    throw MachineFault(
+        "this shell allows " + std::to_string(limit.rlim_max) + " " + one.what +
+        ", too little, and only root may raise that: open another shell, or remove the ulimit -" +
+        one.letter + " from what started this one");
+  }
+}
+
 int run(int argc, char** argv, const std::map<std::string, Command>& commands) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -136,6 +157,9 @@ int run(int argc, char** argv, const std::map<std::string, Command>& commands) {
   }
   if (at == argc) throw WrongUse("which command? " + any_of(command_names()) + " (./halo --help)");
 
+  const bool asks_for_help = std::any_of(
+      argv + at, argv + argc, [](const char* word) { return word == std::string_view("--help"); });
+  if (std::string_view(argv[at]) != "help" && !asks_for_help) require_limits();
   // The command's own arguments, under a name that fits its --help.
   const std::string command = argv[at];
   const std::string name = "./halo " + command;
@@ -165,30 +189,9 @@ int run(int argc, char** argv, const std::map<std::string, Command>& commands) {
                  "; see ./halo --help)");
 }
 
-// What this shell allows may be too little for compilers, which then break off in words of their own. Throws MachineFault.
-void require_limits() {
-  struct Needed {
-    int resource;
-    rlim_t least, usual;
-    const char *what, *remedy;
-  };
-  constexpr rlim_t kMiB = rlim_t{1} << 20;
-  for (const Needed& one :
-       {Needed{RLIMIT_STACK, kMiB, 8 * kMiB, "bytes of stack", "ulimit -s 8192"},
-        Needed{RLIMIT_NOFILE, 32, 1024, "open files", "ulimit -n 1024"}}) {
-    rlimit limit = {};
-    if (getrlimit(one.resource, &limit) != 0 || limit.rlim_cur >= one.least) continue;
-    limit.rlim_cur = std::min(limit.rlim_max, one.usual);
-    if (limit.rlim_cur >= one.least && setrlimit(one.resource, &limit) == 0) continue;
-    throw MachineFault("this shell allows " + std::to_string(limit.rlim_max) + " " + one.what +
-                       ", and that is too little: " + one.remedy);
-  }
-}
-
 // What went wrong is one line.
 int run_or_complain(int argc, char** argv, const std::map<std::string, Command>& commands) {
   try {
-    require_limits();
     return run(argc, argv, commands);
   } catch (const data::NotWritten& error) {
     return complain(error.what(), kNotWritten);

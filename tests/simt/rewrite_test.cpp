@@ -35,6 +35,12 @@ std::string rewritten(const std::string& variables, const std::string& body,
     if (!shown.contains(one.opcode)) return;
     if (!one.is_counted) return;
     text += std::string(text.empty() ? "" : "; ") + (one.guard >= 0 ? "@" : "") + one.form();
+    if (one.opcode == "fma") {
+      for (const std::size_t i : {1, 2, 3}) {
+        const ptx::Operand& its = one.operands[i];
+        text += " " + std::string(kernel.registers[static_cast<std::size_t>(its.index)].name);
+      }
+    }
     if (one.joined_bytes != 0) text += " as " + std::to_string(one.joined_bytes);
   };
   for (const ptx::Instruction& one : kernel.body) {
@@ -562,18 +568,21 @@ TEST_CASE("A product is rounded together with the sums that use it") {
   const auto of = [](const std::string& body) {
     return rewritten(kTile, "mul.f32 %f3, %f0, %f1;\n" + body);
   };
-  CHECK(of("sub.f32 %f4, %f2, %f3;\n") == "neg.f32; fma.rn.f32");
-  CHECK(of("sub.f32 %f4, %f3, %f2;\n") == "neg.f32; fma.rn.f32");
-  CHECK(of("add.f32 %f4, %f3, %f2;\n") == "fma.rn.f32");
+  CHECK(of("sub.f32 %f4, %f2, %f3;\n") == "neg.f32; fma.rn.f32 %f3 %f1 %f2");
+  CHECK(of("sub.f32 %f4, %f3, %f2;\n") == "neg.f32; fma.rn.f32 %f0 %f1 %f3");
+  CHECK(of("add.f32 %f4, %f3, %f2;\n") == "fma.rn.f32 %f0 %f1 %f2");
   CHECK(of("add.f32 %f4, %f3, %f2;\nsub.f32 %f5, %f2, %f3;\n") ==
-        "fma.rn.f32; neg.f32; fma.rn.f32");
-  // Of two that meet in a sum, the first; the other one is left to others.
+        "fma.rn.f32 %f0 %f1 %f2; neg.f32; fma.rn.f32 %f3 %f1 %f2");
+  // Of two that meet in a sum, one that nothing else uses, the first before the second; the other one is computed.
   const std::string second = "mul.f32 %f4, %f0, %f2;\n";
-  CHECK(of(second + "add.f32 %f5, %f4, %f3;\n") == "mul.f32; fma.rn.f32");
+  CHECK(of(second + "add.f32 %f5, %f3, %f4;\n") == "mul.f32; fma.rn.f32 %f0 %f1 %f4");
+  CHECK(of(second + "sub.f32 %f5, %f4, %f3;\n") == "mul.f32; neg.f32; fma.rn.f32 %f0 %f2 %f4");
   CHECK(of(second + "add.f32 %f5, %f4, %f3;\nsub.f32 %f6, %f4, %f2;\n") ==
-        "mul.f32; fma.rn.f32; sub.f32");
-  CHECK(of(second + "sub.f32 %f5, %f4, %f3;\nst.shared.f32 [%r1], %f3;\n") ==
-        "mul.f32; neg.f32; fma.rn.f32; st.shared.f32");
+        "mul.f32; fma.rn.f32 %f0 %f1 %f4; sub.f32");
+  CHECK(of(second + "add.f32 %f5, %f4, %f3;\nsub.f32 %f6, %f3, %f4;\n") ==
+        "mul.f32; fma.rn.f32 %f0 %f2 %f3; neg.f32; fma.rn.f32 %f4 %f2 %f3");
+  CHECK(of(second + "add.f32 %f5, %f2, %f3;\nadd.f32 %f6, %f2, %f4;\nsub.f32 %f7, %f4, %f3;\n") ==
+        "mul.f32; fma.rn.f32 %f0 %f1 %f2; fma.rn.f32 %f0 %f2 %f2; neg.f32; fma.rn.f32 %f0 %f2 %f4");
   // Not where something else reads it, one of the two is rounded by itself, a factor changes, or there is a branch.
   CHECK(of("sub.f32 %f4, %f2, %f3;\nadd.f32 %f5, %f3, %f3;\n") == "mul.f32; sub.f32");
   CHECK(of("sub.f32 %f4, %f2, %f3;\nst.shared.f32 [%r1], %f3;\n") ==

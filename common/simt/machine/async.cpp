@@ -47,16 +47,13 @@ const Step* copy_async(const Step* step, Warp& warp) {
   Addresses64 to = addresses_of(warp, step->from[0], step->offset);
   const std::uint32_t* const read = warp.values<const std::uint32_t>(step->from[2]);
   std::uint32_t readers = 0;
-  bool is_aligned = true;
   std::array<std::uint32_t, kLanes> left{};
   each_lane(warp.active, [&](std::size_t lane) {
     if (read[lane] == 0) return;
     readers |= 1u << lane;
-    left[lane] = std::min(read[lane], all);
-    is_aligned &= from[lane] % all == 0;
+    // Of a part the address must be right for the whole.
+    left[lane] = from[lane] % all == 0 ? std::min(read[lane], all) : all;
   });
-  // Of a part the address must be right for the whole.
-  if (!is_aligned) left.fill(all);
   std::array<PendingCopy, kLanes> copies{};
   if (!are_of(warp, step, to, "foreign_copy")) return nullptr;
   // Behind what is read there may be nothing, as at the end of an array. It counts as one request of whole copies.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <string_view>
@@ -14,7 +15,9 @@ namespace simt::ptxas {
 namespace {
 
 // A product that is used by sums and differences of the same stretch of code, and by nothing else, is rounded with each of
-// them: fused multiply-adds. nvcc leaves c - a * b and a * b - c to ptxas, and all that is written in halves.
+// them: fused multiply-adds. nvcc leaves c - a * b and a * b - c to ptxas, and all that is written in halves. Of two products
+// of a sum one is fused: one that nothing else uses if there is such, the first before the second; the other one is computed,
+// so that further sums of it stay sums.
 class Products : Pass {
  public:
   explicit Products(const Pass& pass) : Pass(pass) {}
@@ -30,54 +33,76 @@ class Products : Pass {
   }
 
  private:
+  struct Product {
+    const Instruction* one;
+    int sums = 0, fused = 0;
+    bool is_over = false;    // a factor has changed
+    bool is_addend = false;  // of another product's sum
+  };
+  struct Sum {
+    const Instruction* one;
+    Product* products[2] = {};  // of its operands, if they are products
+    std::size_t fused = 0;      // the operand; 0: none
+
+    Product*& product(std::size_t operand) { return products[operand - 1]; }
+  };
+
   void add(const Instruction& one) {
     if (may_be_fused(one, "mul")) {
       const std::int32_t index = one.operands[0].index;
       if (registers.definitions(index).size() == 1) {
-        places_[index] = known_.size();
+        Product& its = products_.emplace_back(Product{&one});
+        of_register_[index] = &its;
         for (const std::size_t factor : {1, 2}) {
-          for (const std::int32_t its : one.operands[factor].registers()) {
-            with_factor_[its].push_back(known_.size());
+          for (const std::int32_t reg : one.operands[factor].registers()) {
+            with_factor_[reg].push_back(&its);
           }
         }
-        known_.push_back({&one, {}});
       }
     } else if (may_be_fused(one, "add") || may_be_fused(one, "sub")) {
-      for (const std::size_t operand : {1, 2}) use(one, operand);
+      Sum sum{&one};
+      for (const std::size_t operand : {1, 2}) {
+        if (one.operands[operand].kind != Operand::Kind::reg) continue;
+        const auto found = of_register_.find(one.operands[operand].index);
+        if (found == of_register_.end() || found->second->is_over ||
+            found->second->one->modifiers != one.modifiers) {
+          continue;
+        }
+        sum.product(operand) = found->second;
+      }
+      if (sum.product(1) == sum.product(2)) return;  // of none, or of one twice, which stays
+      for (Product* const its : sum.products) {
+        if (its != nullptr) ++its->sums;
+      }
+      sums_.push_back(sum);
     }
     // Factors that change keep their product apart from what follows.
     for (const std::int32_t index : written_by(one)) {
       const auto found = with_factor_.find(index);
       if (found == with_factor_.end()) continue;
-      for (const std::size_t place : found->second) known_[place].is_over = true;
+      for (Product* const its : found->second) its->is_over = true;
     }
   }
+
   void end() {
-    // Of two products of a sum the one that was computed first.
-    for (const Product& its : known_) {
-      const bool is_all =
-          !its.uses.empty() && static_cast<int>(its.uses.size()) == registers.reads(its.index());
-      if (is_all && std::none_of(its.uses.begin(), its.uses.end(),
-                                 [&](const Use& use) { return rewritten.contains(use.sum); })) {
-        fuse(its);
-      }
+    // Of floats and doubles first all products of one sum; halves go the way once.
+    for (Sum& sum : sums_) {
+      if (!is_of_halves(*sum.one)) fuse(sum, true);
     }
-    known_.clear();
-    places_.clear();
+    for (Sum& sum : sums_) {
+      if (sum.fused == 0 && !fuse(sum, true)) fuse(sum, false);
+    }
+    for (Sum& sum : sums_) {
+      if (sum.fused != 0) write(sum);
+    }
+    for (const Product& its : products_) {
+      if (its.fused > 0 && is_gone(its)) rewritten[its.one] = {};
+    }
+    sums_.clear();
+    products_.clear();
+    of_register_.clear();
     with_factor_.clear();
   }
-
-  struct Use {
-    const Instruction* sum;
-    std::size_t operand;
-  };
-  struct Product {
-    std::int32_t index() const { return one->operands[0].index; }
-
-    const Instruction* one;
-    std::vector<Use> uses;
-    bool is_over = false;
-  };
 
   // Neither rounded by itself, as __fmul_rn() is, nor saturated.
   static bool may_be_fused(const Instruction& one, std::string_view opcode) {
@@ -90,45 +115,60 @@ class Products : Pass {
     return std::all_of(one.modifiers.begin(), one.modifiers.end() - 1,
                        [](std::string_view word) { return word == "ftz"; });
   }
-  void use(const Instruction& sum, std::size_t operand) {
-    const Operand &its = sum.operands[operand], &other = sum.operands[3 - operand];
-    if (its.kind != Operand::Kind::reg || other.names(its.index)) return;
-    const auto found = places_.find(its.index);
-    if (found == places_.end()) return;
-    Product& product = known_[found->second];
-    if (!product.is_over && product.one->modifiers == sum.modifiers) {
-      product.uses.push_back({&sum, operand});
-    }
+  static bool is_of_halves(const Instruction& one) {
+    return one.modifiers.back() != "f32" && one.modifiers.back() != "f64";
   }
-  void fuse(const Product& product) {
-    const Instruction& factors = *product.one;
-    for (const auto& [sum, operand] : product.uses) {
-      Instruction fused = *sum;
-      fused.opcode = "fma";
-      fused.modifiers.insert(fused.modifiers.begin(), "rn");
-      fused.operands = {sum->operands[0], factors.operands[1], factors.operands[2],
-                        sum->operands[3 - operand]};
-      std::vector<Instruction> made;
-      if (sum->opcode == "sub") {
-        // c - a * b is (-a) * b + c; the product's register is free.
-        Operand& its = fused.operands[operand == 2 ? 1 : 3];
-        Instruction negated = *sum;
-        negated.opcode = "neg";
-        negated.modifiers = {sum->modifiers.back()};
-        negated.operands = {factors.operands[0], its};
-        its = factors.operands[0];
-        made.push_back(std::move(negated));
-      }
-      made.push_back(std::move(fused));
-      rewritten[sum] = std::move(made);
-    }
-    rewritten[&factors] = {};
+  bool is_read_by_sums_only(const Product& product) const {
+    return !product.is_addend && product.sums == registers.reads(product.one->operands[0].index);
+  }
+  bool is_gone(const Product& product) const {
+    return product.fused == registers.reads(product.one->operands[0].index);
   }
 
-  std::vector<Product> known_;  // in the order of the code
-  // There, by the register of the product and by those of its factors.
-  std::map<std::int32_t, std::size_t> places_ = {};
-  std::map<std::int32_t, std::vector<std::size_t>> with_factor_ = {};
+  bool fuse(Sum& sum, bool is_only_sum) {
+    for (const std::size_t operand : {1, 2}) {
+      Product* const its = sum.product(operand);
+      if (its == nullptr || !is_read_by_sums_only(*its) || (is_only_sum && its->sums != 1))
+        continue;
+      sum.fused = operand;
+      ++its->fused;
+      if (Product* const other = sum.product(3 - operand)) other->is_addend = true;
+      return true;
+    }
+    return false;
+  }
+
+  void write(Sum& sum) {
+    const Instruction& one = *sum.one;
+    const Product& product = *sum.product(sum.fused);
+    Instruction fused = one;
+    fused.opcode = "fma";
+    fused.modifiers.insert(fused.modifiers.begin(), "rn");
+    fused.operands = {one.operands[0], product.one->operands[1], product.one->operands[2],
+                      one.operands[3 - sum.fused]};
+    std::vector<Instruction> made;
+    if (one.opcode == "sub") {
+      // c - a * b is (-a) * b + c. The product's register is free, or else the result's if nothing more is read of it.
+      Operand& its = fused.operands[sum.fused == 2 ? 1 : 3];
+      const Operand& free = is_gone(product) ? product.one->operands[0] : one.operands[0];
+      for (const std::size_t i : {1, 2, 3}) {
+        if (&fused.operands[i] != &its && fused.operands[i].names(free.index)) return;
+      }
+      Instruction negated = one;
+      negated.opcode = "neg";
+      negated.modifiers = {one.modifiers.back()};
+      negated.operands = {free, its};
+      its = free;
+      made.push_back(std::move(negated));
+    }
+    made.push_back(std::move(fused));
+    rewritten[&one] = std::move(made);
+  }
+
+  std::deque<Product> products_;  // of the stretch, as are its sums
+  std::vector<Sum> sums_;
+  std::map<std::int32_t, Product*> of_register_;
+  std::map<std::int32_t, std::vector<Product*>> with_factor_;
 };
 
 }  // namespace

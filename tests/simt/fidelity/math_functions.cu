@@ -88,6 +88,22 @@ __global__ void of_halves(unsigned short* out) {
   OF_HALVES(CALL)
 #undef CALL
 }
+// A product that only sums use is rounded with each of them; one that something else uses, too, by itself.
+template <typename T>
+__global__ void sums_with_a_product(T* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+  const auto drawn = [&](unsigned which) { return T(2e-3f * (mixed(5 * i + which) & 1023) - 1); };
+  const T a = drawn(0), b = drawn(1), c = drawn(2), d = drawn(3), e = drawn(4);
+  const T product = a * b, other = c * d;
+  out[i] = product + c;
+  out[i + all] = product - d;
+  out[i + 2 * all] = e - product;
+  out[i + 3 * all] = other + product;
+  out[i + 4 * all] = other * e;
+  const T shown = b * e;
+  out[i + 5 * all] = shown;
+  out[i + 6 * all] = shown - a * c;
+}
 
 }  // namespace
 
@@ -113,6 +129,20 @@ void math_functions() {
   tell("functions of a half", out);
   of_halves<__nv_bfloat16><<<512, 128>>>(out.data());
   tell("functions of a bfloat16", out);
+  {
+    Array<float> floats(7 * 4096);
+    Array<double> doubles(7 * 4096);
+    Array<__half> halves(7 * 4096);
+    Array<__nv_bfloat16> brain(7 * 4096);
+    sums_with_a_product<<<32, 128>>>(floats.data());
+    tell("sums with a product of floats", floats);
+    sums_with_a_product<<<32, 128>>>(doubles.data());
+    tell("sums with a product of doubles", doubles);
+    sums_with_a_product<<<32, 128>>>(halves.data());
+    tell("sums with a product of halves", halves);
+    sums_with_a_product<<<32, 128>>>(brain.data());
+    tell("sums with a product of bfloat16", brain);
+  }
 }
 
 }  // namespace fidelity

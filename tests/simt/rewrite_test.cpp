@@ -37,8 +37,8 @@ std::string rewritten(const std::string& variables, const std::string& body,
     text += std::string(text.empty() ? "" : "; ") + (one.guard >= 0 ? "@" : "") + one.form();
     if (one.opcode == "fma") {
       for (const std::size_t i : {1, 2, 3}) {
-        const ptx::Operand& its = one.operands[i];
-        text += " " + std::string(kernel.registers[static_cast<std::size_t>(its.index)].name);
+        const std::int32_t its = one.operands[i].index;
+        text += " " + (its < 0 ? "#" : kernel.registers[static_cast<std::size_t>(its)].name);
       }
     }
     if (one.joined_bytes != 0) text += " as " + std::to_string(one.joined_bytes);
@@ -590,4 +590,8 @@ TEST_CASE("A product is rounded together with the sums that use it") {
   CHECK(of("sub.rn.f32 %f4, %f2, %f3;\n") == "mul.f32; sub.rn.f32");
   CHECK(of("mov.f32 %f0, %f2;\nsub.f32 %f4, %f2, %f3;\n") == "mul.f32; sub.f32");
   CHECK(of("bra.uni next;\nnext:\nsub.f32 %f4, %f2, %f3;\n") == "mul.f32; sub.f32");
+  // A product with a constant goes anywhere.
+  CHECK(rewritten(kTile,
+                  "mul.f32 %f3, %f0, 0f40400000;\nbra.uni next;\nnext:\nadd.f32 %f4, %f3, %f2;\n"
+                  "add.f32 %f5, %f3, %f1;\n") == "fma.rn.f32 %f0 # %f2; fma.rn.f32 %f0 # %f1");
 }

@@ -14,10 +14,10 @@
 namespace simt::ptxas {
 namespace {
 
-// A product that is used by sums and differences of the same stretch of code, and by nothing else, is rounded with each of
-// them: fused multiply-adds. nvcc leaves c - a * b and a * b - c to ptxas, and all that is written in halves. Of two products
-// of a sum one is fused: one that nothing else uses if there is such, the first before the second; the other one is computed,
-// so that further sums of it stay sums.
+// A product that only sums and differences use is rounded with each of them: fused multiply-adds. nvcc leaves c - a * b and
+// a * b - c to ptxas, and all that is written in halves. The sums are of the same stretch of code, or of any if a factor is
+// a constant, which needs no register. Of two products of a sum one is fused: one that nothing else uses if there is such,
+// the first before the second; the other one is computed, so that further sums of it stay sums.
 class Products : Pass {
  public:
   explicit Products(const Pass& pass) : Pass(pass) {}
@@ -25,16 +25,29 @@ class Products : Pass {
   void rewrite() {
     for (std::int32_t i = 0; i < size(); ++i) {
       const Instruction& one = at(i);
-      if (labels.contains(i)) end();
+      if (labels.contains(i)) ++stretch_;
       add(one);
-      if (one.opcode == "bra" || one.opcode == "brx" || one.opcode == "call") end();
+      if (one.opcode == "bra" || one.opcode == "brx" || one.opcode == "call") ++stretch_;
     }
-    end();
+    // Of floats and doubles first all products of one sum; halves go the way once.
+    for (Sum& sum : sums_) {
+      if (!is_of_halves(*sum.one)) fuse(sum, true);
+    }
+    for (Sum& sum : sums_) {
+      if (sum.fused == 0 && !fuse(sum, true)) fuse(sum, false);
+    }
+    for (Sum& sum : sums_) {
+      if (sum.fused != 0) write(sum);
+    }
+    for (const Product& its : products_) {
+      if (its.fused > 0 && is_gone(its)) rewritten[its.one] = {};
+    }
   }
 
  private:
   struct Product {
     const Instruction* one;
+    int stretch;
     int sums = 0, fused = 0;
     bool is_over = false;    // a factor has changed
     bool is_addend = false;  // of another product's sum
@@ -51,7 +64,7 @@ class Products : Pass {
     if (may_be_fused(one, "mul")) {
       const std::int32_t index = one.operands[0].index;
       if (registers.definitions(index).size() == 1) {
-        Product& its = products_.emplace_back(Product{&one});
+        Product& its = products_.emplace_back(Product{&one, stretch_});
         of_register_[index] = &its;
         for (const std::size_t factor : {1, 2}) {
           for (const std::int32_t reg : one.operands[factor].registers()) {
@@ -64,11 +77,10 @@ class Products : Pass {
       for (const std::size_t operand : {1, 2}) {
         if (one.operands[operand].kind != Operand::Kind::reg) continue;
         const auto found = of_register_.find(one.operands[operand].index);
-        if (found == of_register_.end() || found->second->is_over ||
-            found->second->one->modifiers != one.modifiers) {
-          continue;
-        }
-        sum.product(operand) = found->second;
+        if (found == of_register_.end() || found->second->one->modifiers != one.modifiers) continue;
+        Product& its = *found->second;
+        if (its.stretch == stretch_ ? its.is_over : !may_be_far(its)) continue;
+        sum.product(operand) = &its;
       }
       if (sum.product(1) == sum.product(2)) return;  // of none, or of one twice, which stays
       for (Product* const its : sum.products) {
@@ -84,24 +96,18 @@ class Products : Pass {
     }
   }
 
-  void end() {
-    // Of floats and doubles first all products of one sum; halves go the way once.
-    for (Sum& sum : sums_) {
-      if (!is_of_halves(*sum.one)) fuse(sum, true);
-    }
-    for (Sum& sum : sums_) {
-      if (sum.fused == 0 && !fuse(sum, true)) fuse(sum, false);
-    }
-    for (Sum& sum : sums_) {
-      if (sum.fused != 0) write(sum);
-    }
-    for (const Product& its : products_) {
-      if (its.fused > 0 && is_gone(its)) rewritten[its.one] = {};
-    }
-    sums_.clear();
-    products_.clear();
-    of_register_.clear();
-    with_factor_.clear();
+  bool may_be_far(const Product& product) const {
+    const Operand &first = product.one->operands[1], &second = product.one->operands[2];
+    const auto is_set_once = [&](const Operand& its) {
+      return its.kind != Operand::Kind::reg || registers.definitions(its.index).size() <= 1;
+    };
+    return is_set_once(first) && is_set_once(second) && (is_constant(first) || is_constant(second));
+  }
+  bool is_constant(const Operand& factor) const {
+    if (factor.kind != Operand::Kind::reg) return factor.kind == Operand::Kind::number;
+    const std::vector<const Instruction*>& all = registers.definitions(factor.index);
+    return all.size() == 1 && is_load(*all.front()) &&
+           ((function.is_entry && all.front()->has("param")) || all.front()->has("const"));
   }
 
   // Neither rounded by itself, as __fmul_rn() is, nor saturated.
@@ -165,7 +171,8 @@ class Products : Pass {
     rewritten[&one] = std::move(made);
   }
 
-  std::deque<Product> products_;  // of the stretch, as are its sums
+  int stretch_ = 0;
+  std::deque<Product> products_;
   std::vector<Sum> sums_;
   std::map<std::int32_t, Product*> of_register_;
   std::map<std::int32_t, std::vector<Product*>> with_factor_;

@@ -155,6 +155,35 @@ TEST_CASE("Of a pointer that a loop moves on it is known what divides where it b
   CHECK(in_loop("4", {-1, 0}) == "ld.shared.f32; ld.shared.f32");
 }
 
+TEST_CASE("Halves of words are loaded together, but those that are widened") {
+  const auto halves = [](const std::string& which, const std::string& use,
+                         const std::string& type = "u16") {
+    std::string text, uses;
+    int i = 0;
+    for (const char half : which) {
+      const std::string reg = "%h" + std::to_string(i++);
+      text +=
+          "ld.shared." + type + " " + reg + ", [%r1+" + std::to_string(2 * (half - '0')) + "];\n";
+      uses += use.substr(0, use.find('$')) + reg + use.substr(use.find('$') + 1) + "\n";
+    }
+    return rewritten(kTile, text + uses);
+  };
+  const std::string kept = "max.s16 %h0, $, %h0;";
+  CHECK(halves("01", kept) == "ld.shared.v2.u16");
+  CHECK(halves("12", kept) == "ld.shared.u16; ld.shared.u16");
+  CHECK(halves("02", kept) == "ld.shared.u16; ld.shared.u16");
+  CHECK(halves("3210", kept) == "ld.shared.v4.u16");
+  CHECK(halves("2345", kept) == "ld.shared.v2.u16; ld.shared.v2.u16");
+  CHECK(halves("123", kept) == "ld.shared.u16 as 8");
+  for (const std::string use : {"cvt.u32.u16 %r9, $;", "add.s16 %h3, $, 1;",
+                                "setp.eq.s16 %p0, $, 0;", "shr.u16 %h3, $, 3;"}) {
+    CHECK(halves("01", use) == "ld.shared.u16; ld.shared.u16");
+  }
+  CHECK(halves("01", "cvt.s32.s16 %r9, $;") == "ld.shared.v2.u16");
+  CHECK(halves("01", "cvt.s32.s16 %r9, $;", "s16") == "ld.shared.s16; ld.shared.s16");
+  CHECK(halves("01", "cvt.rn.f32.u16 %f9, $;") == "ld.shared.v2.u16");
+}
+
 TEST_CASE("Vectors join with vectors and single values") {
   CHECK(rewritten(kTile,
                   "ld.shared.v2.f32 {%f0, %f1}, [%r1];\n"

@@ -61,6 +61,29 @@ class Repeats {
   std::vector<Known> known_;
 };
 
+// Whether a half of a word that is loaded fills a register: one that is read as a whole number of its own sign, or as bits.
+bool is_widened(const Registers& registers, const Instruction& load) {
+  static const auto& of_any_sign = *new std::set<std::string_view>{
+      "add", "sub", "and", "or", "xor", "not", "neg", "shl", "selp"};
+  static const auto& of_a_sign =
+      *new std::set<std::string_view>{"cvt", "mad", "mul", "setp", "shr"};
+  const auto is_signed = [](const Instruction& one) { return one.modifiers.back() == "s16"; };
+  const std::vector<const Instruction*>& readers = registers.readers(value_of(load).index);
+  return std::any_of(readers.begin(), readers.end(), [&](const Instruction* reader) {
+    const Instruction& one = *reader;
+    const std::string_view type = one.modifiers.empty() ? "" : one.modifiers.back();
+    if (type != "s16" && type != "u16" && type != "b16") return false;
+    if (of_any_sign.contains(one.opcode) || (one.opcode == "mov" && one.guard >= 0)) return true;
+    if (!of_a_sign.contains(one.opcode)) return false;
+    if (one.opcode == "cvt") {
+      const std::string_view to = one.modifiers[one.modifiers.size() - 2];
+      if (to != "u32" && to != "s32" && to != "u64" && to != "s64") return false;
+    }
+    return is_signed(one) == is_signed(load) ||
+           (one.opcode == "setp" && one.operands.back().kind == Operand::Kind::number);
+  });
+}
+
 // Loads, or stores, of one stretch of code in which nothing else comes between them and that memory.
 class Stretch {
  public:
@@ -104,8 +127,10 @@ class Stretch {
               taken_from(alike, [&](const Access& other) { return other.way == way; });
           if (is_shared_) merge(beside, pieces);
           for (const Access& access : beside) {
+            const Half half = half_of(access);
+            if (half == Half::widened) continue;
             pieces.push_back({access.one, access.at.bytes, bytes_of(access), size, access.at.origin,
-                              way, registers_.is_inside(access.at, bytes_of(access))});
+                              way, registers_.is_inside(access.at, bytes_of(access)), half});
           }
         }
       }
@@ -115,6 +140,8 @@ class Stretch {
 
  private:
   using Way = std::vector<int>;  // the jumps that led there
+  // Single halves of words that are loaded: of those that are not widened several become one, as of words.
+  enum class Half { none, single, widened };
   struct Access {
     const Instruction* one;
     Registers::Sum at;
@@ -127,6 +154,7 @@ class Stretch {
     std::string_view origin;
     Way way;
     bool is_inside;  // its variable, whose place is known
+    Half half;
   };
   template <class Is>
   static std::vector<Access> taken_from(std::vector<Access>& all, Is is_taken) {
@@ -142,17 +170,24 @@ class Stretch {
     return size_of(access) * static_cast<std::int64_t>(values(*access.one));
   }
 
-  // Those that fill an aligned chunk become one: of up to four words, or of up to four halves that are stored. What is
-  // left stays in `accesses`.
+  Half half_of(const Access& access) const {
+    if (!is_shared_ || !is_load(*access.one) || bytes_of(access) != 2) return Half::none;
+    return is_widened(registers_, *access.one) ? Half::widened : Half::single;
+  }
+
+  // Those that fill an aligned chunk become one: of up to four words, or of up to four halves. What is left stays in
+  // `accesses`.
   void merge(std::vector<Access>& accesses, std::vector<Piece>& pieces) {
     if (accesses.empty()) return;
     const std::int64_t size = size_of(accesses.front());
-    if (size < 2 || (size == 2 && is_load(*accesses.front().one))) return;
+    if (size < 2) return;
+    const bool are_halves = size == 2 && is_load(*accesses.front().one);
     const auto aligned = static_cast<std::int64_t>(registers_.divisor(accesses.front().at));
     for (std::int64_t width = size == 2 ? 8 : kWidest; width > size; width /= 2) {
       if (aligned % width != 0) continue;
       std::map<std::int64_t, std::vector<Access>> chunks;
       for (const Access& access : accesses) {
+        if (are_halves && half_of(access) != Half::single) continue;
         const std::int64_t at = access.at.bytes;
         std::vector<Access>& its = chunks[(at - (at % width + width) % width) / width];
         its.insert(std::find_if(its.begin(), its.end(),
@@ -175,7 +210,8 @@ class Stretch {
         }
         pieces.push_back({replace(members), chunk * width, width, size, members.front().at.origin,
                           members.front().way,
-                          registers_.is_inside(members.front().at, bytes_of(members.front()))});
+                          registers_.is_inside(members.front().at, bytes_of(members.front())),
+                          are_halves ? Half::single : Half::none});
         std::erase_if(accesses, [&](const Access& access) {
           return std::any_of(members.begin(), members.end(),
                              [&](const Access& member) { return member.one == access.one; });
@@ -184,8 +220,8 @@ class Stretch {
     }
   }
 
-  // Pieces of several types that fill an aligned chunk become one access too, and so do three of four words of shared
-  // memory that are loaded, with one that nobody reads, and what is loaded behind a jump with what was loaded before it.
+  // Pieces of several types that fill an aligned chunk become one access too, and so do three of four words, or halves, of
+  // shared memory that are loaded, with one that nobody reads, and what is loaded behind a jump with what was loaded before it.
   // They stay what they are, for nobody shall say that the fourth was read, or by whom; only one is counted, as all of them.
   void join(const Access& first, std::vector<Piece>& pieces) {
     std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
@@ -247,7 +283,9 @@ class Stretch {
           is_behind(*(its - 1), *its)) {
         continue;
       }
-      if (its->bytes < (are_halves ? 2 : 4) || its->at < next) return false;
+      if (its->half != begin->half) return false;
+      const bool may_be_half = are_halves || its->half == Half::single;
+      if (its->bytes < (may_be_half ? 2 : 4) || its->at < next) return false;
       are_wide |= its->size > 4;
       if (its->origin != begin->origin) {
         if (!its->is_inside || !begin->is_inside) return false;
@@ -264,6 +302,7 @@ class Stretch {
     if (!std::all_of(begin, end, [&](const Piece& its) { return is_behind(first, its); })) {
       return false;
     }
+    if (begin->half == Half::single) return width == 8 && (all == 8 || all == 6);
     // (Values of a word each are one already, if they can be.)
     const bool are_parts_of_words = is_shared_ && begin->size < 4 && is_load(*begin->place);
     if (all == width) {

@@ -19,18 +19,18 @@ Registers::Registers(const ptx::Module& module, const ptx::Function& function,
       function_(function),
       places_(places),
       definitions_(function.registers.size()),
-      reads_(function.registers.size(), 0) {
+      readers_(function.registers.size()) {
   for (const Instruction& one : function.body) {
     for (const Operand& operand : one.operands) {
       for (const std::int32_t index : operand.registers()) {
         if (&operand == one.result()) {
           definitions_[static_cast<std::size_t>(index)].push_back(&one);
         } else {
-          ++reads_[static_cast<std::size_t>(index)];
+          readers_[static_cast<std::size_t>(index)].push_back(&one);
         }
       }
     }
-    if (one.guard >= 0) ++reads_[static_cast<std::size_t>(one.guard)];
+    if (one.guard >= 0) readers_[static_cast<std::size_t>(one.guard)].push_back(&one);
   }
   known_.assign(function.registers.size(), 0);
 }

@@ -22,7 +22,11 @@ class Registers {
   Registers(const ptx::Module& module, const ptx::Function& function,
             const ptx::SharedPlaces& places);
 
-  int reads(std::int32_t index) const { return reads_[static_cast<std::size_t>(index)]; }
+  /// Who reads it, as often as it is named; a guard too.
+  const std::vector<const Instruction*>& readers(std::int32_t index) const {
+    return readers_[static_cast<std::size_t>(index)];
+  }
+  int reads(std::int32_t index) const { return static_cast<int>(readers(index).size()); }
   bool is_read(std::int32_t index) const { return reads(index) > 0; }
   const std::vector<const Instruction*>& definitions(std::int32_t index) const {
     return definitions_[static_cast<std::size_t>(index)];
@@ -66,8 +70,7 @@ class Registers {
   const ptx::Module& module_;
   const ptx::Function& function_;
   const ptx::SharedPlaces& places_;
-  std::vector<std::vector<const Instruction*>> definitions_;
-  std::vector<int> reads_;
+  std::vector<std::vector<const Instruction*>> definitions_, readers_;
   std::vector<std::uint64_t> known_;
 };
 

@@ -86,6 +86,11 @@ TEST_CASE("ptxas unrolls a loop that counts by a constant up to a bound", "[unro
   CHECK(unrolled(kLoad + "st.shared.f32 [%r2], %f1;\n", kUntilBound).size() == 1);
   CHECK(unrolled(kLoad + "st.global.f32 [%rd1], %f1;\nadd.s64 %rd1, %rd1, 256;\n", kUntilBound)
             .size() == 1);
+  // A store to where nobody knows, where no round loads from there.
+  std::string shared = kLoad;
+  shared.replace(0, shared.find(";"), "ld.shared.f32 %f1, [%r2]");
+  CHECK(unrolled(shared + "mul.wide.u32 %rd1, %r0, 4;\nst.global.f32 [%rd1], %f1;\n", kUntilBound)
+            .size() == 1);
 }
 
 TEST_CASE("ptxas keeps a loop whose rounds it cannot tell or put together", "[unroll]") {

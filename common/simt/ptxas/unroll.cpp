@@ -96,10 +96,13 @@ class Loop {
     if (!choices || function_.kept_loops.contains(head_)) return {};
     std::int32_t instructions = 0;
     int loads = 0;
+    const bool loads_global = std::any_of(&at(head_), &at(jump_), [](const Instruction& one) {
+      return one.opcode == "ld" && may_be(one, "global");
+    });
     for (std::int32_t i = head_; i < jump_; ++i) {
       const Instruction& one = at(i);
       if (one.opcode == "bra") continue;
-      if (!may_be_unrolled(one) ||
+      if (!may_be_unrolled(one, loads_global) ||
           (one.opcode == "st" && one.has("global") && is_chosen(*choices, i))) {
         return {};
       }
@@ -295,10 +298,10 @@ class Loop {
     }
     return true;
   }
-  bool may_be_unrolled(const Instruction& one) const {
+  bool may_be_unrolled(const Instruction& one, bool loads_global) const {
     if (!is_plain(one)) return false;
     // A store whose address is worked out anew in each round may lead to what the next one loads.
-    return one.opcode != "st" || !one.has("global") || is_stepped(one.operands[0]);
+    return one.opcode != "st" || !one.has("global") || !loads_global || is_stepped(one.operands[0]);
   }
   bool is_stepped(const Operand& address) const {
     if (address.kind != Operand::Kind::address || address.parts.size() != 1) return false;

@@ -209,6 +209,14 @@ TEST_CASE("variables have their sizes, alignments and initial values") {
   CHECK(module->variable("quad")->align == 16);
 }
 
+TEST_CASE("a variable's name is what the source calls it") {
+  CHECK(variable_name("_ZZ6kernelPfE4tile") == "tile");
+  CHECK(variable_name("_ZN1a5tableIN1b1cEEE") == "table<b::c>");
+  CHECK(variable_name("_Z5tableIN1b1cEE") == "table<b::c>");
+  CHECK(variable_name("_ZZ4copyIN1b1cEEvPT_E4tile") == "tile");
+  CHECK(variable_name("counter") == "counter");
+}
+
 TEST_CASE("a kernel has its parameters and what it asks of a launch") {
   const auto module = read(R"(
     .version 9.0

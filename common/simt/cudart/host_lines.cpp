@@ -302,9 +302,8 @@ HostVariable host_variable_at(std::uintptr_t address) {
     const std::string all = ptx::demangled(symbol);
     // A constant in a function is "f(int)::table".
     const std::string_view kind = all.starts_with(kTable) ? kTable : "";
-    const std::size_t scope = all.rfind(':');
-    const std::string name = scope == all.npos ? all.substr(kind.size()) : all.substr(scope + 1);
-    *static_cast<HostVariable*>(out) = {std::string(kind) + name, begin, bytes};
+    const std::string_view name = ptx::without_scope(std::string_view(all).substr(kind.size()));
+    *static_cast<HostVariable*>(out) = {std::string(kind).append(name), begin, bytes};
   };
   const ReadsDebugInformation reads;
   backtrace_syminfo(debug_information(), address, take, &ignore_error, &found);

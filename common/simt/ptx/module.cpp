@@ -207,12 +207,21 @@ bool Function::uses(std::string_view symbol) const {
   });
 }
 
+std::string_view without_scope(std::string_view name) {
+  int open = 0;  // brackets, from behind: of template arguments, parameters and lambdas
+  for (std::size_t at = name.size(); at-- > 0;) {
+    const char one = name[at];
+    if (one == '>' || one == ')' || one == '}') ++open;
+    if (one == '<' || one == '(' || one == '{') --open;
+    if (one == ':' && open == 0) return name.substr(at + 1);
+  }
+  return name;
+}
+
 std::string variable_name(std::string symbol) {
   // What nvcc puts behind it to have names apart.
   if (const std::size_t suffix = symbol.find("_$_"); suffix != symbol.npos) symbol.resize(suffix);
-  const std::string name = demangled(symbol);
-  const std::size_t scope = name.rfind("::");
-  return scope == name.npos ? name : name.substr(scope + 2);
+  return std::string(without_scope(demangled(symbol)));
 }
 
 const Function* Module::function(std::string_view name) const {

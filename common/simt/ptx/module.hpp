@@ -191,6 +191,8 @@ std::vector<const Function*> reachable(const Module& module, const Function& fun
 
 /// A symbol as the source has it; one that C++ did not make stays as it is.
 std::string demangled(const std::string& symbol);
+/// Of a name in C++ what stands behind its namespaces and functions: "table<a::b>" of "c::table<a::b>".
+std::string_view without_scope(std::string_view name);
 /// Of a variable its name alone: "tile" of _ZZ6kernelPfE4tile.
 [[gnu::visibility("default")]] std::string variable_name(std::string symbol);
 

@@ -247,6 +247,19 @@ TEST_CASE("machine: a lock between the lanes of one warp ends") {
   CHECK(kernel.stuck.empty());
 }
 
+TEST_CASE("machine: lanes that part in each round of their wait let other warps run") {
+  // Each lane goes round a loop of its own length before it asks; the second warp raises the flag.
+  Kernel kernel(kOwnWord +
+                "setp.ge.u32 %p1, %r1, 32;\n@%p1 bra RAISE;\nand.b32 %r2, %r1, 3;\n"
+                "WAIT:\nmov.u32 %r3, 0;\nCOUNT:\nadd.u32 %r3, %r3, 1;\n"
+                "setp.lt.u32 %p2, %r3, %r2;\n@%p2 bra COUNT;\n"
+                "ld.volatile.global.u32 %r4, [%rd1+128];\nsetp.eq.u32 %p3, %r4, 0;\n"
+                "@%p3 bra WAIT;\nst.global.u32 [%rd2], %r4;\nret;\n"
+                "RAISE:\nmov.u32 %r4, 7;\nst.volatile.global.u32 [%rd1+128], %r4;\nret;");
+  CHECK(kernel.run({1}, {64}, 33) == std::vector<std::uint32_t>(33, 7));
+  CHECK(kernel.stuck.empty());
+}
+
 TEST_CASE("machine: a flag that nobody sets, and a barrier that one warp misses, are told") {
   Kernel spins(
       "WAIT:\nld.volatile.global.u32 %r2, [%rd1];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra WAIT;\nret;");

@@ -187,8 +187,6 @@ const Step* Warp::choose() {
   if (others.size() == 1 && others.front().state == Group::State::ready) {
     // The commonest case: all lanes are at one place.
     last_first_ = false;
-    jumps_back_ = 0;
-    watched_jump_ = nullptr;
     limit = kNowhere;
     const Group only = others.front();
     others.clear();
@@ -226,8 +224,6 @@ const Step* Warp::choose() {
     depth = its;
   }
   last_first_ = false;
-  jumps_back_ = 0;
-  watched_jump_ = nullptr;
   limit = kNowhere;
   if (first.at == nullptr) {
     activate(0);
@@ -299,18 +295,27 @@ std::uint64_t Warp::state_before(const Step* jump_back) const {
   return sum;
 }
 
+void Warp::begin_to_count() {
+  jumps_back_ = 0;
+  watched_jump_ = nullptr;
+}
+
 // True if the lanes that jump back were here in the same state a moment ago: only others can change what comes.
 bool Warp::goes_round(const Step* from) {
   ++jumps_back_;
+  // A loop within the one that asks has most of the jumps.
+  const bool is_poll = jumps_back_ >= kPatienceOfPolls &&
+                       jumps_back_ % kPatienceOfPolls <= kLookedFor && polls(from);
+  if (is_poll) ++waits;
   if (jumps_back_ % kNotedEvery == 0) {
     watched_jump_ = from;
+    watched_lanes_ = active;
     noted_ = state_of_registers();
     noted_before_ = state_before(from);
-    const bool is_poll = jumps_back_ % kPatienceOfPolls == 0 && polls(from);
-    if (is_poll) ++waits;
     return jumps_back_ >= kPatience || is_poll;
   }
-  if (from != watched_jump_ || jumps_back_ % kNotedEvery > kLookedFor ||
+  if (is_poll) return true;
+  if (from != watched_jump_ || active != watched_lanes_ || jumps_back_ % kNotedEvery > kLookedFor ||
       state_before(from) != noted_before_ || state_of_registers() != noted_) {
     return false;
   }
@@ -326,6 +331,7 @@ const Step* Warp::jump(const Step* from, const Step* target) {
     // Not again before other warps had a turn: those may be in vain as well, and wait for them.
     others.push_back({target, active, Group::State::in_vain});
     last_first_ = true;
+    begin_to_count();
     return choose();
   }
   // Nobody else of the warp can go on: perhaps one of another warp, for which these lanes wait.
@@ -403,6 +409,7 @@ const Step* Warp::follow(const Step* step) {
 
 void Warp::run() {
   long_jumps = 0;
+  begin_to_count();
   // What was tried in vain is tried again, and is no advance by itself.
   advanced = std::any_of(others.begin(), others.end(), [](const Group& one) {
     return one.state == Group::State::ready || one.state == Group::State::in_vain;

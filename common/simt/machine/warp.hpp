@@ -168,12 +168,16 @@ struct Warp {
   bool are_of_one(const Group& a, const Group& b) const;
   const Step* end_faulty(const Step* at, std::uint32_t lanes);
   const Step* follow(const Step* step);
+  void begin_to_count();
   bool goes_round(const Step* from);
   const Step* linger(const Step* step);
 
-  const Step* kept_limit_ = kNowhere;   // while begin_to_follow() has taken its place
-  std::uint32_t jumps_back_ = 0;        // of the lanes that run, since they were chosen
+  const Step* kept_limit_ = kNowhere;  // while begin_to_follow() has taken its place
+  // Of lanes together and apart, in this turn, and since some went round in vain: who parts and meets in each round of a
+  // loop may wait as well.
+  std::uint32_t jumps_back_ = 0;
   const Step* watched_jump_ = nullptr;  // where the state was noted
+  std::uint32_t watched_lanes_ = 0;
   std::uint64_t noted_ = 0, noted_before_ = 0;
   std::uint64_t awaited_ = 0;    // the state in which it last went round
   std::uint64_t last_spin_ = 0;  // the state in which it last left the others a turn

@@ -747,6 +747,30 @@ TEST_CASE("A block that hands on again and again forgets nothing by it") {
   CHECK(found[0].other.block == 2);
 }
 
+TEST_CASE("Of a word that all threads read again and again no reader is forgotten") {
+  const bool reads_strongly = GENERATE(true, false);
+  Kernel k;
+  k.launch.hands_on = true;
+  Site its;
+  its.strength = Strength::relaxed;
+  const int load = k.site(), again = reads_strongly ? k.site(its) : load, store = k.site(its);
+  k.begin(32);
+  for (unsigned block = 1; block <= 100; ++block) {
+    k.touch(block, 0, load, Act::load, Space::global, 1u << block % 32, one(kMemory));
+  }
+  for (int round = 0; round < 3; ++round) {
+    for (unsigned block = 1; block <= 100; ++block) {
+      k.touch(block, 0, again, Act::load, Space::global, kAll, one(kMemory));
+    }
+  }
+  k.touch(0, 0, store, Act::store, Space::global, 1, one(kMemory));
+  const std::vector<Finding> found = k.end();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].hazard == Hazard::race);
+  CHECK(found[0].other.block == 1);
+  CHECK(found[0].other.thread == (reads_strongly ? 1 : 0));
+}
+
 TEST_CASE("A barrier of the grid, out of barriers, a fence and a counter, orders all of it") {
   const bool fences = GENERATE(true, false);
   Kernel k;

@@ -312,7 +312,7 @@ class BlockCheck {
   bool are_strong(const Exact& a, const Exact& b, bool is_shared) const;
   Ordered ordered_by_locks(const Exact& earlier, const Exact& now);
   bool is_plain_atomic(const Exact& one) const;
-  static void tidy(Words& words, Word& word);
+  void tidy(Words& words, Word& word) const;
   bool is_one_change(const Exact& a, const Exact& b) const;
   bool some_stand_for_all() const;
   bool is_alike(const Exact& one, const Exact& now) const;

@@ -20,13 +20,16 @@ bool BlockCheck::is_plain_atomic(const Exact& one) const {
          site->scope != Scope::block && !site->sends && !site->is_barrier;
 }
 
-// Of atomics that only others surround the last of each thread stands for all of its own.
-void BlockCheck::tidy(Words& words, Word& word) {
+// Of atomics, or loads, that only others surround the last of each thread stands for all of its own that are like it.
+void BlockCheck::tidy(Words& words, Word& word) const {
   const std::size_t had = word.all.size();
   std::unordered_set<std::uint64_t> later;
   for (std::size_t i = had; i-- > 0;) {
     Exact& one = word.all[i];
-    one.is_before = !later.insert(static_cast<std::uint64_t>(one.block) << 32 | one.thread).second;
+    const std::uint32_t like = (is_strong(one) ? 16u : 0u) | one.bytes;
+    const std::uint64_t whose =
+        static_cast<std::uint64_t>(one.block) << 32 | like << 24 | (one.thread & 0xff'ffff);
+    one.is_before = !later.insert(whose).second;
   }
   std::erase_if(word.all, [](const Exact& one) { return one.is_before; });
   words.accesses -= had - word.all.size();
@@ -53,17 +56,20 @@ bool BlockCheck::is_alike(const Exact& one, const Exact& now) const {
 }
 
 void BlockCheck::judge(Words& words, Word& word, const Exact& now, const Doing& doing, int lane) {
-  // Thousands of lanes may poll one lock: what each does again there is nothing to any other.
+  // Thousands of lanes may poll one lock, or read one count: what each does again there is nothing to any other.
   const bool is_plain = !(doing.is_shared && checker_.launch_.has_clusters) &&
                         !checker_.launch_.by_barriers && is_plain_atomic(now);
-  if (word.is_of_atomics && is_plain && word.all.size() < 2 * word.tidy) {
+  const bool is_one_more =
+      (word.is_of_atomics && is_plain) || (word.is_of_loads && now.act == Act::load &&
+                                           !some_stand_for_all() && word.all.size() < kMostOfWord);
+  if (is_one_more && word.all.size() < 2 * word.tidy) {
     word.all.push_back(now);
     ++words.accesses;
     return;
   }
   const Site& site = doing.site;
   if (keep_quiet(words, word, now, site)) return;
-  if (word.is_of_atomics && word.all.size() > word.tidy) tidy(words, word);
+  if ((word.is_of_atomics || word.is_of_loads) && word.all.size() > word.tidy) tidy(words, word);
   const Met met = meet(word, now, site, doing.is_shared);
   if (met.is_told()) tell(word, now, met, doing, lane);
   keep(words, word, now, site, met.before != 0);

@@ -100,6 +100,30 @@ const Operand* address_of(const Instruction& one, std::size_t number = 0) {
 // What becomes of a value that an instruction reads.
 enum class Effect : std::uint8_t { decides, is_stored, is_compared, goes_on, is_derived_from };
 
+// What a register holds of a value that was loaded: nothing, that itself or a part of it, or what was worked out from it.
+enum class Made : std::uint8_t { no, taken_out, computed };
+
+// Whether the result has bytes of the value that is read, and no others.
+bool moves_bytes(const Instruction& one) {
+  if (is_any(one.opcode, {"shl", "shr"})) {
+    return one.operands[2].kind == Operand::Kind::number && one.operands[2].bits % 8 == 0;
+  }
+  const auto is_of_integer = [](std::string_view word) {
+    return is_any(word.substr(0, 1), {"u", "s", "b"});
+  };
+  if (one.opcode == "cvt") {
+    return one.modifiers.size() == 2 && is_of_integer(one.modifiers[0]) &&
+           is_of_integer(one.modifiers[1]);
+  }
+  return one.opcode == "mov" && one.operands[1].kind != Operand::Kind::vector;
+}
+
+// What the result is, of an operand that is `how`.
+Made made_by(const Instruction& one, Made how) {
+  if (how == Made::no || (one.opcode != "shl" && moves_bytes(one))) return how;
+  return Made::computed;
+}
+
 // Where a module's variables are, and those of its functions.
 using Spaces = std::map<std::string_view, ptx::Space>;
 
@@ -235,7 +259,7 @@ class Registers {
   bool is_moved_by(const Instruction& one, std::int32_t index) const;
   void find_moved();
   bool may_store(const Instruction& store, std::int32_t index,
-                 const std::vector<char>& made_of) const;
+                 const std::vector<Made>& made_of) const;
   bool is_target(const Instruction& one) const {
     return targets_[static_cast<std::size_t>(&one - function_.body.data())] != 0;
   }
@@ -616,16 +640,7 @@ bool is_of_bytes(const Instruction& one) {
 bool Registers::is_moved_by(const Instruction& one, std::int32_t index) const {
   if (one.guard == index) return false;
   if (one.opcode == "st") return one.operands[1].names(index) && !one.operands[0].names(index);
-  const bool is_whole =
-      is_any(one.opcode, {"shl", "shr"})
-          ? one.operands[2].kind == Operand::Kind::number && one.operands[2].bits % 8 == 0
-          : one.opcode == "mov" && one.operands[1].kind != Operand::Kind::vector;
-  const auto is_of_integer = [](std::string_view word) {
-    return is_any(word.substr(0, 1), {"u", "s", "b"});
-  };
-  const bool is_cut = one.opcode == "cvt" && one.modifiers.size() == 2 &&
-                      is_of_integer(one.modifiers[0]) && is_of_integer(one.modifiers[1]);
-  if (!is_whole && !is_cut && !is_of_bytes(one)) return false;
+  if (!moves_bytes(one) && !is_of_bytes(one)) return false;
   bool are_moved = true;
   one.operands[0].each_register([&](std::int32_t its) { are_moved &= is_moved(its); });
   return are_moved;
@@ -739,15 +754,17 @@ void Registers::want(bool in_memory) {
 // have several values, as that which one thread stores and the others load: the last before the store is looked for, as far
 // back as no other way leads to it.
 bool Registers::may_store(const Instruction& store, std::int32_t index,
-                          const std::vector<char>& made_of) const {
+                          const std::vector<Made>& made_of) const {
   for (const Instruction* one = &store; one != function_.body.data() && !is_target(*one);) {
     --one;
     if (!ways_of(*one).has_result || !one->operands[0].names(index)) continue;
     bool is_made = is_any(one->opcode, {"ld", "ldu"});
     if (ways_of(*one).effect == Effect::is_derived_from) {
       for (std::size_t i = 1; i < one->operands.size(); ++i) {
-        one->operands[i].each_register(
-            [&](std::int32_t its) { is_made |= made_of[static_cast<std::size_t>(its)] != 0; });
+        one->operands[i].each_register([&](std::int32_t its) {
+          const Made how = made_of[static_cast<std::size_t>(its)];
+          is_made |= made_by(*one, how) == Made::computed;
+        });
       }
     }
     if (is_made || one->guard < 0) return is_made;
@@ -758,20 +775,21 @@ bool Registers::may_store(const Instruction& store, std::int32_t index,
 Reading Registers::reading(const Instruction& load, const Instruction*& changed, Site& site) const {
   const Operand* const place = address_of(load);
   bool is_kept = false, is_compared = false, goes_on = false;
-  std::vector<char> seen(uses_.size());
+  std::vector<Made> made(uses_.size());
   std::vector<std::int32_t> open;
   std::vector<std::pair<const Instruction*, std::int32_t>> stores;  // to the same place
   std::set<const std::vector<const Instruction*>*> found_again;     // what local memory gives back
-  const auto reach = [&](const Operand& operand) {
+  const auto reach = [&](const Operand& operand, Made how) {
     operand.each_register([&](std::int32_t index) {
-      char& its = seen[static_cast<std::size_t>(index)];
-      if (its == 0) open.push_back(index);
-      its = 1;
+      Made& its = made[static_cast<std::size_t>(index)];
+      if (its < how) open.push_back(index);
+      its = std::max(its, how);
     });
   };
-  reach(load.operands[0]);
+  reach(load.operands[0], Made::taken_out);
   while (!open.empty()) {
     const std::int32_t index = open.back();
+    const Made how = made[static_cast<std::size_t>(index)];
     open.pop_back();
     for (const Instruction* const one : uses_[static_cast<std::size_t>(index)]) {
       const auto names = [&](std::size_t i) {
@@ -787,7 +805,8 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
           is_kept = true;
           site.asks |= is_of(ptx::Space::shared, *one);  // others of the block may
           const Operand* const its = address_of(*one);
-          if (place != nullptr && its != nullptr && is_same_place(*place, *its)) {
+          if (how == Made::computed && place != nullptr && its != nullptr &&
+              is_same_place(*place, *its)) {
             stores.emplace_back(one, index);
           }
         } else {
@@ -801,14 +820,14 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
             names(1) ? loads_behind(*one) : nullptr;
         goes_on |= loads == nullptr;
         if (loads == nullptr || !found_again.insert(loads).second) continue;
-        for (const Instruction* const its : *loads) reach(its->operands[0]);
+        for (const Instruction* const its : *loads) reach(its->operands[0], Made::computed);
       } else {
-        reach(one->operands[0]);
+        reach(one->operands[0], made_by(*one, how));
       }
     }
   }
   for (const auto& [store, index] : stores) {
-    if (may_store(*store, index, seen)) changed = store;
+    if (may_store(*store, index, made)) changed = store;
   }
   if (is_compared) return Reading::confirmed;
   site.decides = !is_kept && !goes_on;

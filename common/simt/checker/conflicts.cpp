@@ -122,7 +122,7 @@ class BlockCheck::Telling {
   // Of what does not race: two strong stores without an order, and fences that are missing.
   void orders() {
     const bool is_load = now_.act == Act::load;
-    if (met_.mixed != nullptr) {
+    if (met_.mixed != nullptr && !leaves_the_same(*met_.mixed)) {
       const char* const beside = "is also written, and nothing orders the two, by";
       tell(Hazard::unordered_stores, *met_.mixed, now_, "writes ", beside, beside, Remedy::none);
     }
@@ -148,6 +148,12 @@ class BlockCheck::Telling {
   }
 
  private:
+  // Whichever of the two stores comes last, as where many raise one flag.
+  bool leaves_the_same(const Exact& earlier) const {
+    return now_.act == Act::store && earlier.act == Act::store &&
+           block_.stores_same(now_, earlier, access_, lane_);
+  }
+
   void write_read(const Exact& write, const Exact& read) {
     tell(Hazard::race, write, read, "writes ", "is read, without a barrier between, by",
          "is read by", decides(read) ? Remedy::flag : Remedy::blocks_in_place);

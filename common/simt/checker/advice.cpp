@@ -345,6 +345,10 @@ const char* advice(Hazard hazard, Remedy remedy) {
       if (remedy == Remedy::arrival) {
         return "Compare what it was set up to expect with what the blocks send to it.";
       }
+      if (remedy == Remedy::barrier_in_memory) {
+        return "Put a __syncthreads() before its destructor, or mbarrier_inval(): all must have "
+               "done with it by then.";
+      }
       if (remedy == Remedy::host) {
         return "Check the loop's end condition, and let the host write what the kernel waits for "
                "before it waits for the kernel.";

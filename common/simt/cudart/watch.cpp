@@ -1055,7 +1055,12 @@ void Watch::take(const std::vector<machine::Stuck>& stuck, const Polled* polled)
                   : is_of_host        ? "the host does not write that any more"
                                       : "nothing on another stream writes that any more");
   }
-  if (waits(first) == Waits::in_memory) {
+  // One that lacked nothing would have opened.
+  const bool is_ended =
+      waits(first) == Waits::in_memory && first.missing.arrivals == 0 && first.missing.bytes == 0;
+  if (is_ended) {
+    f.message += ": it has ended meanwhile, and is none any more";
+  } else if (waits(first) == Waits::in_memory) {
     const auto [arrivals, bytes] = first.missing;
     const std::string how_many = std::to_string(std::abs(bytes)) + " bytes";
     f.message += ": it lacks " + std::to_string(arrivals) + " arrivals and " +
@@ -1078,12 +1083,14 @@ void Watch::take(const std::vector<machine::Stuck>& stuck, const Polled* polled)
       hazard == Hazard::divergent_barrier && other == stuck.end() && first.site >= 0 &&
       grid_.code->sites[static_cast<std::size_t>(first.site)]->operands.size() >
           (grid_.code->sites[static_cast<std::size_t>(first.site)]->has("red") ? 3 : 1);
-  f.message += std::string(". ") + advice(hazard, waits(first) == Waits::in_memory ? Remedy::arrival
-                                                  : is_named       ? Remedy::named_barrier
-                                                  : is_of_host     ? Remedy::host
-                                                  : is_of_others   ? Remedy::another_stream
-                                                  : is_of_matrices ? Remedy::whole_warp
-                                                                   : Remedy::none);
+  f.message +=
+      std::string(". ") + advice(hazard, is_ended ? Remedy::barrier_in_memory
+                                         : waits(first) == Waits::in_memory ? Remedy::arrival
+                                         : is_named                         ? Remedy::named_barrier
+                                         : is_of_host                       ? Remedy::host
+                                         : is_of_others                     ? Remedy::another_stream
+                                         : is_of_matrices                   ? Remedy::whole_warp
+                                                                            : Remedy::none);
   add(std::move(f));
 }
 

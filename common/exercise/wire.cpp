@@ -195,6 +195,9 @@ void each_plain_field(One& seen, const Tell& tell) {
   tell("local_sectors", seen.cost.other.local_sectors);
   tell("waits", seen.cost.other.waits);
   tell("hidden_requests", seen.cost.other.hidden_requests);
+  tell("instructions", seen.cost.other.instructions);
+  tell("lane_instructions", seen.cost.other.lane_instructions);
+  tell("if_all_worked", seen.cost.other.if_all_worked);
   tell("products", seen.cost.other.products);
   tell("shuffles", seen.cost.other.shuffles);
   tell("most_requests", seen.cost.other.most_requests);

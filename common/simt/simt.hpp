@@ -238,6 +238,10 @@ struct OtherCounts {
   /// Of shared memory: atomics by generic addresses, and mbarriers beyond 64 of a block.
   std::uint64_t hidden_requests = 0;
   // Instructions of warps.
+  std::uint64_t instructions = 0;
+  std::uint64_t lane_instructions = 0;  // of each lane, added up
+  // How many there were if each warp that reaches global memory had as many as the one that has most.
+  std::uint64_t if_all_worked = 0;
   std::uint64_t products = 0;  // that multiply or divide floating-point numbers
   std::uint64_t shuffles = 0;  // or other ways by which lanes have a register of each other
   // By the one warp that has most.
@@ -252,6 +256,9 @@ inline OtherCounts& OtherCounts::operator+=(const OtherCounts& other) {
   local_sectors += other.local_sectors;
   waits += other.waits;
   hidden_requests += other.hidden_requests;
+  instructions += other.instructions;
+  lane_instructions += other.lane_instructions;
+  if_all_worked += other.if_all_worked;
   products += other.products;
   shuffles += other.shuffles;
   most_requests = std::max(most_requests, other.most_requests);

@@ -253,6 +253,8 @@ void Watch::add(const Watch& other) {
   for (std::size_t i = 0; i < sites_.size(); ++i) sites_[i] += other.sites_[i];
   for (const auto& [site, sectors] : other.local_sectors_) local_sectors_[site] += sectors;
   other_ += other.other_;
+  most_instructions_ = std::max(most_instructions_, other.most_instructions_);
+  warps_in_memory_ += other.warps_in_memory_;
   tallies_.resize(std::max(tallies_.size(), other.tallies_.size()));
   for (std::size_t i = 0; i < other.tallies_.size(); ++i) tallies_[i] += other.tallies_[i];
 }
@@ -963,7 +965,11 @@ void Watch::end(const machine::Block& block) {
   other_ += {.waits = waits,
              .hidden_requests = block.barriers_made - std::min(block.barriers_made, kMostBarriers)};
   for (const machine::Warp& warp : block.warps) {
-    other_ += {.products = warp.products,
+    most_instructions_ = std::max(most_instructions_, warp.instructions);
+    warps_in_memory_ += warp.global_requests > 0 ? 1 : 0;
+    other_ += {.instructions = warp.instructions,
+               .lane_instructions = warp.lane_instructions,
+               .products = warp.products,
                .shuffles = warp.exchanged / 32,
                .most_requests = warp.global_requests,
                .most_products = warp.products};
@@ -1180,6 +1186,7 @@ Launch Watch::launch() {
   Launch launch;
   launch.kernel = kernel_.name;
   launch.other = other_;
+  launch.other.if_all_worked = most_instructions_ * warps_in_memory_;
   launch.grid = grid_.blocks.triple();
   launch.block = grid_.threads.triple();
   launch.shared_bytes = grid_.code->static_shared + grid_.dynamic_shared;

@@ -99,7 +99,7 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   turns_ = 0;
   sleeps_ = 0;
   faulty = 0;
-  global_requests = products = exchanged = waits = 0;
+  instructions = lane_instructions = global_requests = products = exchanged = waits = 0;
   undefined->clear();
   allocated = {};
   are_parted = false;
@@ -119,6 +119,7 @@ void Warp::activate(std::uint32_t mask) {
     return words;
   }();
   active = mask;
+  width = static_cast<unsigned>(std::popcount(mask));
   for (std::size_t i = 0; i < kLanes / 4; ++i) {
     std::memcpy(&lanes[4 * i], kWords[mask >> 4 * i & 15].data(), 16);
   }
@@ -353,7 +354,7 @@ const Step* Warp::linger(const Step* step) {
   for (std::uint32_t i = 0; i < steps && !is_jump_back(step); ++i) {
     const Step* const at = step;
     const std::uint32_t lanes_at = active;
-    step = at->run(at, *this);
+    step = execute(at);
     if (step == nullptr && faulty != 0) step = end_faulty(at, lanes_at);
     if (step == nullptr || limit == nullptr) break;
     if (step >= limit) step = arrive(step);
@@ -400,7 +401,7 @@ const Step* Warp::follow(const Step* step) {
     const Step* const at = step;
     const std::uint32_t lanes_at = active;
     undefined->pass(*at, *this);
-    step = at->run(at, *this);
+    step = execute(at);
     if (limit == nullptr) limit = kept_limit_;
     if (step == nullptr && faulty != 0) step = end_faulty(at, lanes_at);
     if (step == nullptr) return nullptr;
@@ -423,7 +424,7 @@ void Warp::run() {
   while (step != nullptr) {
     const Step* const at = step;
     const std::uint32_t lanes_at = active;
-    step = at->run(at, *this);
+    step = execute(at);
     if (step == nullptr && faulty != 0) {
       step = end_faulty(at, lanes_at);
       if (!undefined->empty()) step = follow(step);

@@ -79,12 +79,15 @@ struct Warp {
       kNowhere;  // the least step of a group that is ready: there the lanes that run arrive()
   bool advanced = false;  // in its last turn it did more than to wait
   std::uint32_t long_jumps =
-      0;  // and went round so often, in a new state each time; 0: not very often
+      0;               // and went round so often, in a new state each time; 0: not very often
+  unsigned width = 0;  // how many lanes run
   // Instructions.
-  std::uint64_t global_requests = 0;  // that reached global memory
-  std::uint64_t products = 0;         // that multiply floating-point numbers
-  std::uint64_t exchanged = 0;        // bits that a lane has of others, by any of them
-  std::uint64_t waits = 0;            // times that it went round until others had done something
+  std::uint64_t instructions = 0;
+  std::uint64_t lane_instructions = 0;  // of all lanes
+  std::uint64_t global_requests = 0;    // that reached global memory
+  std::uint64_t products = 0;           // that multiply floating-point numbers
+  std::uint64_t exchanged = 0;          // bits that a lane has of others, by any of them
+  std::uint64_t waits = 0;              // times that it went round until others had done something
   std::uint32_t faulty =
       0;  // lanes that may not do what they are at: they end, and the others try it again
   std::vector<Group> others;  // all but the lanes that run
@@ -125,6 +128,12 @@ struct Warp {
   /// Before its first step, whatever it was before.
   void begin(std::uint32_t lanes, const Step* first);
   void activate(std::uint32_t mask);
+  /// The active lanes run a step.
+  const Step* execute(const Step* step) {
+    ++instructions;
+    lane_instructions += width;
+    return step->run(step, *this);
+  }
   template <class T>
   T* values(std::uint32_t slot) {
     return reinterpret_cast<T*>(registers + slot);

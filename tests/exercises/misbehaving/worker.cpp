@@ -45,7 +45,8 @@ std::string seen() {
   return "{\"error\":\"" + error + "\",\"unsupported\":false,\"kernels\":" + kernels +
          ",\"counted\":" + counted +
          ",\"fp64_operations\":0,\"tensor_instructions\":0,\"unfreed_bytes\":0,\"copied_bytes\":"
-         "0,\"local_sectors\":0,\"waits\":0,\"hidden_requests\":0,\"products\":0,"
+         "0,\"local_sectors\":0,\"waits\":0,\"hidden_requests\":0,\"instructions\":0,"
+         "\"lane_instructions\":0,\"if_all_worked\":0,\"products\":0,"
          "\"shuffles\":0,"
          "\"most_requests\":1,\"most_products\":0," +
          "\"host\":[0,0,0,0],\"lines\":[],\"fp64_lines\":[],\"tensor_lines\":[],\"printed\":[]," +

@@ -153,6 +153,14 @@ TEST_CASE("Of a pointer that a loop moves on it is known what divides where it b
   // ptxas does not see that four words lie aligned 8 bytes before what 16 divides.
   CHECK(in_loop("8", {-2, -1, 0, 1}) == "ld.shared.v2.f32; ld.shared.v2.f32");
   CHECK(in_loop("4", {-1, 0}) == "ld.shared.f32; ld.shared.f32");
+  // From any element on, 32 on in each round, by way of another register.
+  CHECK(
+      rewritten(kTile, "mov.u32 %r6, %r0;\n$L:\nshl.b32 %r8, %r6, 2;\nadd.u32 %r9, %r3, %r8;\n" +
+                           loads({0, 1}, "%r9") +
+                           "mov.u32 %r7, %r6;\nshl.b32 %r10, %r7, 2;\nadd.u32 %r11, %r3, %r10;\n" +
+                           loads({64, 65}, "%r11") +
+                           "add.u32 %r6, %r7, 32;\nsetp.ne.u32 %p0, %r6, 64;\n@%p0 bra $L;") ==
+      "ld.shared.f32; ld.shared.f32; ld.shared.f32; ld.shared.f32");
 }
 
 TEST_CASE("Halves of words are loaded together, but those that are widened") {

@@ -32,7 +32,7 @@ Registers::Registers(const ptx::Module& module, const ptx::Function& function,
     }
     if (one.guard >= 0) readers_[static_cast<std::size_t>(one.guard)].push_back(&one);
   }
-  known_.assign(function.registers.size(), 0);
+  known_.resize(function.registers.size());
 }
 
 std::uint64_t Registers::divisor(const Operand& operand) {
@@ -146,16 +146,26 @@ void Registers::add(const Operand& operand, Sum& all, bool is_wide, std::int64_t
   all.registers.push_back({operand.index, times});
 }
 
+// Taken to divide by anything until a definition says less, as often as one does: in a loop they say so in turn.
 std::uint64_t Registers::of_register(std::int32_t index) {
-  std::uint64_t& its = known_[static_cast<std::size_t>(index)];
-  if (its != 0) return its;
-  const std::vector<const Instruction*>& all = definitions_[static_cast<std::size_t>(index)];
-  if (all.empty()) return its = 1;  // a special register
-  // While it is looked for, whatever comes back to it by a loop says nothing against it.
-  its = kMost;
-  std::uint64_t least = kMost;
-  for (const Instruction* const one : all) least = std::min(least, of_result(*one));
-  return known_[static_cast<std::size_t>(index)] = least;
+  if (!is_settled_) settle();
+  return known_[static_cast<std::size_t>(index)];
+}
+void Registers::settle() {
+  is_settled_ = true;
+  for (std::size_t i = 0; i < known_.size(); ++i) {
+    known_[i] = definitions_[i].empty() ? 1 : kMost;  // a special register
+  }
+  for (bool is_new = true; is_new;) {
+    is_new = false;
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      for (const Instruction* const one : definitions_[i]) {
+        const std::uint64_t its = of_result(*one);
+        is_new |= its < known_[i];
+        known_[i] = std::min(known_[i], its);
+      }
+    }
+  }
 }
 
 std::uint64_t Registers::of_result(const Instruction& one) {

@@ -65,13 +65,15 @@ class Registers {
   std::optional<std::uint64_t> place_of(std::string_view name) const;
   void add(const Operand& operand, Sum& all, bool is_wide = false, std::int64_t times = 1) const;
   std::uint64_t of_register(std::int32_t index);
+  void settle();
   std::uint64_t of_result(const Instruction& one);
 
   const ptx::Module& module_;
   const ptx::Function& function_;
   const ptx::SharedPlaces& places_;
   std::vector<std::vector<const Instruction*>> definitions_, readers_;
-  std::vector<std::uint64_t> known_;
+  std::vector<std::uint64_t> known_;  // of each register a power of two that divides it
+  bool is_settled_ = false;
 };
 
 }  // namespace simt::ptxas

@@ -256,6 +256,29 @@ Measure outputs_per_working_thread() {
           },
           {}};
 }
+Measure idle_warps() {
+  return {"warps for each one at work (let all work)",
+          [](const Cost& cost, double) {
+            const auto all = static_cast<double>(cost.other.instructions);
+            return all > 0 ? static_cast<double>(cost.other.if_all_worked) / all : 0;
+          },
+          {}};
+}
+Measure idle_lanes() {
+  return {"lanes for each one at work (let all work)",
+          [](const Cost& cost, double) {
+            const auto all = static_cast<double>(cost.other.lane_instructions);
+            return all > 0 ? kWarpLanes * static_cast<double>(cost.other.instructions) / all : 0;
+          },
+          {}};
+}
+Measure instructions_per_output() {
+  return {"instructions per output",
+          [](const Cost& cost, double outputs) {
+            return kWarpLanes * static_cast<double>(cost.other.instructions) / outputs;
+          },
+          {}};
+}
 Measure products_per_output() {
   return {"multiplications per output",
           [](const Cost& cost, double outputs) {
@@ -1005,6 +1028,10 @@ Verdict Check::within(const Numbers& problem, const std::vector<Limit>& limits) 
   Verdict verdict{Outcome::good, ""};
   std::vector<Limit> all = limits;
   all.insert(all.end(), state.contract.besides.begin(), state.contract.besides.end());
+  if (!state.contract.on_the_host) {
+    all.push_back({idle_warps(), kMostIdleWarps * state.contract.idle, state.contract.idle});
+    all.push_back({idle_lanes(), kMostIdleLanes * state.contract.idle, state.contract.idle});
+  }
   const std::vector<ExerciseProblem::Figures> figures = known.figures_of(all, state.seed);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Limit& limit = all[i];

@@ -163,10 +163,15 @@ Measure outputs_per_thread();  // of all launches' threads
 /// The same of as many threads as would be needed if all multiplied as often as the warp that does so most: threads that have
 /// nothing to do are none.
 Measure outputs_per_working_thread();
-Measure products_per_output();  // of floating-point numbers; a warp's instruction is 32
-Measure shuffles();             // of warps
-Measure extra_memory();         // allocated by the call and not freed, in bytes
-Measure copied_bytes();         // by cudaMemcpy and its like, on the device too
+/// Warps that reach global memory for each that would be needed if all did as much as the one that does most; and lanes for each
+/// that takes part in an instruction. 1: all do the same.
+Measure idle_warps();
+Measure idle_lanes();
+Measure instructions_per_output();  // a warp's is 32
+Measure products_per_output();      // of floating-point numbers; a warp's instruction is 32
+Measure shuffles();                 // of warps
+Measure extra_memory();             // allocated by the call and not freed, in bytes
+Measure copied_bytes();             // by cudaMemcpy and its like, on the device too
 // Of an exercise on the host (exercise.h):
 Measure host_loads();   // of array cells, an output
 Measure host_stores();  // to array cells, an output
@@ -220,6 +225,11 @@ struct Limit {
 
 /// Sectors of an array that the 32 lanes of a warp touch together: each its cell, none where that is negative.
 std::int64_t sectors_of_warp(const std::function<std::int64_t(std::int64_t lane)>& cell_of);
+
+/// So many warps, or lanes, for each one at work, times Contract::idle. A persistent block may have two tiles where others have
+/// one, and a warp of its own fetches; where one warp of four works for all, or one lane, there are more.
+inline constexpr double kMostIdleWarps = 2.5;
+inline constexpr double kMostIdleLanes = 4;
 
 /// A case of its own: within the limits on this problem. The limits are rules for any problem: hidden cases have others.
 struct Budget {
@@ -314,6 +324,8 @@ struct Contract {
   /// Limits of what no solution needs, so that nothing moves by another way: part of each budget, and told only where they
   /// are not met.
   std::vector<Limit> besides = {};
+  /// How much more than others the busiest warps and lanes of a good solution have to do; of kernels, part of each budget.
+  Rule idle = 1;
   std::vector<Asked> questions = {};
   /// What is timed on a GPU: large enough that memory is waited for. May be empty.
   Numbers timed = {};

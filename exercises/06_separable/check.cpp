@@ -170,6 +170,8 @@ const Contract& contract() {
       .besides =
           {
               {shared_wavefronts(), 60.0 / 27 * Rule(usual_requests), usual_requests},
+              // Products of whole numbers are not counted.
+              {instructions_per_output(), 60 * Rule(usual_products), 14 * Rule(usual_products)},
               {local_bytes_per_output(), 4 * Rule(taps), 0},
               {copied_bytes(), 2 * Rule(mask_bytes), mask_bytes},
           },

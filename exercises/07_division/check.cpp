@@ -150,6 +150,11 @@ const std::vector<Group> kGroups = {
 };
 
 const Numbers kMeasured = {256, 28, 98'304, 33'024};
+// Whatever the layer, the whole of it fits and feeds the cores.
+const Numbers kOfOnePiece = {256, 28, 1'000'000'000, 1};
+
+// Elsewhere one layer has one, and its neighbour thousands.
+double idle(const Given& given) { return given["n_fma"] > kOfOnePiece.back() ? 5 : 1; }
 
 double warps(const Given& given) { return static_cast<double>((given["N"] - 1) / 32 + 1); }
 
@@ -176,19 +181,25 @@ const Contract& contract() {
       .budgets =
           {
               {"a layer's figures are read once",
-               20,
+               15,
                kMeasured,
                {{load_requests(), 5 * Rule(warps), 4 * Rule(warps)}}},
               {"neighbouring lanes have neighbouring layers",
                5,
                kMeasured,
                {{bytes_per_output(), 32, 28}}},
+              // One warp of four that divides for all: 2.6, for it fetches and stores as the others do.
+              {"all warps and lanes divide",
+               5,
+               kOfOnePiece,
+               {{idle_warps(), 1.75 * Rule(idle), idle}}},
               {"one launch", 5, kMeasured, {{launches(), 1, 1}, {extra_memory(), 0, 0}}},
           },
       .besides =
           {
               {copied_bytes(), 0, 0},
           },
+      .idle = idle,
       .questions =
           {
               // Outputs: method of both layers, pieces of both, bytes of both.

@@ -152,6 +152,8 @@ const Contract& contract() {
               {outputs_per_working_thread(), 0.5, 0.125},
               // Threads that all add the same terms multiply each anew.
               {products_per_output(), 1.5 * Rule(terms), terms},
+              // Or, of whole numbers, have five times as many instructions.
+              {instructions_per_output(), 100 * Rule(terms), 36 * Rule(terms)},
           },
       .questions =
           {

@@ -102,6 +102,10 @@ const Numbers kMap = {4, 64, 64, 3, 2, 1};
 constexpr double kWarps = 128;
 const Numbers kLarge = {2, 48, 64, 7, 1, 3};
 
+double usual_instructions(const Given& given) {
+  return 200 + 12 * static_cast<double>(given["size"] * given["size"]);
+}
+
 // The usual blocks, 8 rows of 32 outputs: the rows of their tile, and of their outputs twice.
 double usual_bytes(const Given& given) {
   const std::int64_t H = given["H"], W = given["W"], stride = given["stride"];
@@ -178,6 +182,8 @@ const Contract& contract() {
       .besides =
           {
               {copied_bytes(), 0, 0},
+              // Lanes that all go through the windows of each other have 32 times as many.
+              {instructions_per_output(), 5 * Rule(usual_instructions), usual_instructions},
           },
       .questions =
           {

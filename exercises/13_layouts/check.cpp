@@ -152,6 +152,10 @@ double allowed_requests(const Given& given) {
          (costs_of_chain(given) + static_cast<double>(given["L"]) + 6);
 }
 
+double usual_instructions(const Given& given) {
+  return 100 + 20 * static_cast<double>(given["A"] * given["A"]);
+}
+
 // Of a layer and chain: its costs, the sum and the layout.
 double usual_bytes(const Given& given) {
   return 4 * costs_of_chain(given) / static_cast<double>(given["L"]) + 8;
@@ -201,6 +205,8 @@ const Contract& contract() {
       .besides =
           {
               {copied_bytes(), 0, 0},
+              // Lanes that all plan for each other have 32 times as many.
+              {instructions_per_output(), 5 * Rule(usual_instructions), usual_instructions},
           },
       .questions =
           {

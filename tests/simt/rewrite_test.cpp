@@ -553,6 +553,20 @@ TEST_CASE("A load waits for the jump of those who do not need it") {
         "ld.shared.u8; ld.global.f32; st.global.u32; st.shared.u32; st.shared.f32");
   CHECK(of("cvt.u32.u16 %r7, %h1;\nadd.u32 %r8, %r7, 3;\n") ==
         "ld.shared.u8; ld.global.f32" + stores + "st.shared.f32");
+  // Nor past the end of a kernel, which is no jump: there goes only what is loaded itself.
+  const auto to_end = [](const std::string& what, const std::string& stored,
+                         const std::string& end) {
+    return rewritten(kTile, "ld.shared.f32 %f1, [%r1];\nld.global.f32 %f3, [%rd1];\n" + what +
+                                "setp.lt.f32 %p1, %f3, 0f00000000;\n@%p1 bra $E;\n$L:\n"
+                                "st.global.f32 [%rd2], " +
+                                stored + ";\nadd.u32 %r5, %r5, 1;\n@%p2 bra $L;\n$E:\n" + end);
+  };
+  const std::string early = "ld.shared.f32; ld.global.f32; st.global.f32";
+  const std::string late = "ld.global.f32; ld.shared.f32; st.global.f32";
+  CHECK(to_end("add.f32 %f2, %f1, %f0;\n", "%f2", "") == early);
+  CHECK(to_end("", "%f1", "") == late);
+  CHECK(to_end("add.f32 %f2, %f1, %f0;\n", "%f2", "st.global.u32 [%rd2], %r0;\n") ==
+        late + "; st.global.u32");
   // It does not go into a loop, nor behind who still has what it loaded.
   CHECK(of("$L:\n", "add.u32 %r5, %r5, 1;\n@%p2 bra $L;\n") ==
         "ld.shared.u8; ld.global.f32" + stores + "st.shared.f32");

@@ -111,9 +111,11 @@ class LateLoads : Pass {
     return true;
   }
 
-  // Whether ptxas has lanes jump there: what is short and straight it does under a predicate.
+  // Whether ptxas has lanes jump there: what is short and straight it does under a predicate, and the end of a kernel is no
+  // jump but EXIT.
   bool is_jumped(std::int32_t jump, std::int32_t end) const {
     constexpr std::int32_t kShort = 9;
+    if (function.is_entry && end < size() && at(end).opcode == "ret") return false;
     return end - jump > kShort ||
            std::any_of(function.labels.begin(), function.labels.end(),
                        [&](std::int32_t place) { return place > jump && place < end; });

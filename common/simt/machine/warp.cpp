@@ -99,7 +99,7 @@ void Warp::begin(std::uint32_t its_lanes, const Step* first) {
   turns_ = 0;
   sleeps_ = 0;
   faulty = 0;
-  instructions = lane_instructions = global_requests = products = exchanged = waits = 0;
+  instructions = lane_instructions = since_ = global_requests = products = exchanged = waits = 0;
   undefined->clear();
   allocated = {};
   are_parted = false;
@@ -118,8 +118,9 @@ void Warp::activate(std::uint32_t mask) {
     }
     return words;
   }();
+  lane_instructions += (instructions - since_) * static_cast<unsigned>(std::popcount(active));
+  since_ = instructions;
   active = mask;
-  width = static_cast<unsigned>(std::popcount(mask));
   for (std::size_t i = 0; i < kLanes / 4; ++i) {
     std::memcpy(&lanes[4 * i], kWords[mask >> 4 * i & 15].data(), 16);
   }

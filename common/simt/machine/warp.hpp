@@ -79,11 +79,10 @@ struct Warp {
       kNowhere;  // the least step of a group that is ready: there the lanes that run arrive()
   bool advanced = false;  // in its last turn it did more than to wait
   std::uint32_t long_jumps =
-      0;               // and went round so often, in a new state each time; 0: not very often
-  unsigned width = 0;  // how many lanes run
+      0;  // and went round so often, in a new state each time; 0: not very often
   // Instructions.
   std::uint64_t instructions = 0;
-  std::uint64_t lane_instructions = 0;  // of all lanes
+  std::uint64_t lane_instructions = 0;  // of all lanes, until other ones run
   std::uint64_t global_requests = 0;    // that reached global memory
   std::uint64_t products = 0;           // that multiply floating-point numbers
   std::uint64_t exchanged = 0;          // bits that a lane has of others, by any of them
@@ -131,7 +130,6 @@ struct Warp {
   /// The active lanes run a step.
   const Step* execute(const Step* step) {
     ++instructions;
-    lane_instructions += width;
     return step->run(step, *this);
   }
   template <class T>
@@ -182,6 +180,7 @@ struct Warp {
   const Step* linger(const Step* step);
 
   const Step* kept_limit_ = kNowhere;  // while begin_to_follow() has taken its place
+  std::uint64_t since_ = 0;  // how many instructions there were when the active lanes began
   // Of lanes together and apart, in this turn, and since some went round in vain: who parts and meets in each round of a
   // loop may wait as well.
   std::uint32_t jumps_back_ = 0;

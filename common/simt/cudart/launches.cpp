@@ -413,12 +413,16 @@ class Launched final : public waiting::Begun {
   bool go_on() override {
     operation.goes_on();
     stuck = blocks->go_on(goes_round());
-    if (waits_for_others()) return false;
+    do {
+      if (waits_for_others()) return false;
+    } while (leaps());
     end(nullptr);
     return true;
   }
   void give_up(bool bars_others) override {
     polled_.bars_others = bars_others;
+    while (leaps()) {
+    }
     end(&polled_);
   }
   std::size_t checker() const override { return watch->checker(); }
@@ -429,6 +433,8 @@ class Launched final : public waiting::Begun {
 
   /// Whether those that are stuck poll what the host may write, or another stream. They may go on meanwhile.
   bool waits_for_others();
+  /// If some wait and read a clock, their time goes on, and they do.
+  bool leaps();
   /// `polled`: what they have polled in vain.
   void end(const Polled* polled);
 
@@ -448,6 +454,7 @@ class Launched final : public waiting::Begun {
   int stream_;
   Polled polled_;
   bool changes_polled_ = false;  // itself
+  std::vector<machine::Stuck> before_leap_;
 };
 
 // What they poll is as it was before they were stuck once more: they have seen nothing else. Of what they change themselves,
@@ -464,6 +471,13 @@ bool Launched::waits_for_others() {
     changes_polled_ = polled_.renew_own();
     if (!polled_.is_full && !polled_.has_changed()) return !polled_.words.empty();
   }
+}
+
+bool Launched::leaps() {
+  if (stuck.empty() || !blocks->leap()) return false;
+  if (before_leap_.empty()) before_leap_ = stuck;
+  stuck = blocks->go_on(true);
+  return true;
 }
 
 std::vector<const ptx::Module*> modules_in_ptx() {
@@ -540,16 +554,19 @@ void run(Kernel& kernel, const Launching& what, const std::vector<std::byte>& pa
   if (debugger != nullptr) debugger->end();
   const bool may_wait = what.may_wait_for_host && !is_in_body() && parents.empty() &&
                         debugger == nullptr && settings().nudge == 0;
-  if (may_wait && launched->waits_for_others()) {
-    operation.waits_for_host();
-    return waiting::keep(number_of(what.stream), std::move(launched));
-  }
+  do {
+    if (may_wait && launched->waits_for_others()) {
+      operation.waits_for_host();
+      return waiting::keep(number_of(what.stream), std::move(launched));
+    }
+  } while (launched->leaps());
   launched->end(nullptr);
 }
 
 void Launched::end(const Polled* polled) {
   blocks.reset();
-  watch->take(stuck, polled);
+  // Where they were found first says what they wait for.
+  watch->take(stuck.empty() || before_leap_.empty() ? stuck : before_leap_, polled);
   if (grid.workspace != 0) release(grid.workspace);
   Launch told = watch->launch();
   nudged.reset();

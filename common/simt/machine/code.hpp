@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -288,6 +289,8 @@ struct Code {
   std::uint32_t local = 0;          // bytes per thread
   bool allocates = false;           // more of it, while it runs (alloca)
   std::uint32_t parameters = 0;     // bytes
+  /// Of a warp's registers the 64 bits that its clock says, if it is read.
+  std::optional<std::uint32_t> clock;
 };
 
 /// What a pointer to a function of the module holds.

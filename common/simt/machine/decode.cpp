@@ -103,8 +103,8 @@ std::uint32_t Decoder::carry() {
 }
 
 std::uint32_t Decoder::clock() {
-  if (clock_ == kNone) clock_ = fresh(8);
-  return clock_;
+  if (!code_->clock) code_->clock = fresh(8);
+  return *code_->clock;
 }
 
 std::string_view Decoder::special_name(const Operand& operand) const {

@@ -124,7 +124,6 @@ class Decoder {
   std::map<std::string, std::uint32_t, std::less<>> specials_;
   std::int32_t site_ = -1;
   std::uint32_t carry_ = kNone;
-  std::uint32_t clock_ = kNone;
   struct Widening {
     std::uint32_t from, to;
     ptx::Type type;

@@ -393,6 +393,18 @@ std::list<Cluster>::iterator Run::leave(std::list<Cluster>::iterator cluster) {
   return after;
 }
 
+bool Run::leap() {
+  const std::optional<std::uint32_t> clock = grid_.code->clock;
+  if (!clock || leap_ > kLongestLeap) return false;
+  for (Cluster& one : resident_) {
+    for (const auto& block : one.blocks) {
+      for (Warp& warp : block->warps) *warp.values<std::uint64_t>(*clock) += leap_;
+    }
+  }
+  leap_ *= kLeapsGrow;
+  return true;
+}
+
 std::vector<Stuck> Run::go_on(bool again) {
   std::uint64_t long_jumps = 0;  // in those rounds
   for (std::uint64_t idle = 0; are_more() || !resident_.empty();) {

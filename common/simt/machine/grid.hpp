@@ -312,6 +312,10 @@ struct Clusters {
   std::atomic<std::uint64_t> next = 0;  // in the order of the grid
 };
 
+/// What a clock goes on by where all wait: more each time, from a millisecond to a minute.
+inline constexpr std::uint64_t kFirstLeap = 1 << 20, kLongestLeap = std::uint64_t{1} << 36,
+                               kLeapsGrow = 16;
+
 /// Blocks that run until there are no more. Those that wait for one another are resident together, as far as
 /// Grid::most_resident goes.
 class Run {
@@ -325,6 +329,9 @@ class Run {
   /// Returns those that are stuck: what they wait for may come, and then they go on. `again`: those that count their attempts
   /// have had their time.
   std::vector<Stuck> go_on(bool again = false);
+  /// Lets time go on where nothing else does: who waits with a limit comes to it when all others have had their turns. False
+  /// if no clock is read, or it was in vain again and again.
+  bool leap();
   /// Whether some of those count their attempts, so that nobody knows if they have an end.
   bool any_counts() const { return any_counts_; }
   /// Blocks that have begun and not ended.
@@ -342,6 +349,7 @@ class Run {
   std::list<Cluster> resident_, free_;
   std::uint64_t next_ = 0, taken_ = 0;
   bool any_counts_ = false;
+  std::uint64_t leap_ = kFirstLeap;
 };
 
 /// Runs them as far as they go.

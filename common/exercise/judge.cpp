@@ -257,7 +257,7 @@ Measure outputs_per_working_thread() {
           {}};
 }
 Measure idle_warps() {
-  return {"warps for each one at work (let all work)",
+  return {"times the average of a block's warps that its busiest one does (share the work)",
           [](const Cost& cost, double) {
             const auto all = static_cast<double>(cost.other.instructions);
             return all > 0 ? static_cast<double>(cost.other.if_all_worked) / all : 0;
@@ -265,7 +265,7 @@ Measure idle_warps() {
           {}};
 }
 Measure idle_lanes() {
-  return {"lanes for each one at work (let all work)",
+  return {"lanes of a warp for each that takes part (share the work)",
           [](const Cost& cost, double) {
             const auto all = static_cast<double>(cost.other.lane_instructions);
             return all > 0 ? kWarpLanes * static_cast<double>(cost.other.instructions) / all : 0;

@@ -163,8 +163,8 @@ Measure outputs_per_thread();  // of all launches' threads
 /// The same of as many threads as would be needed if all multiplied as often as the warp that does so most: threads that have
 /// nothing to do are none.
 Measure outputs_per_working_thread();
-/// Warps that reach global memory for each that would be needed if all did as much as the one that does most; and lanes for each
-/// that takes part in an instruction. 1: all do the same.
+/// What a block's busiest warp does, as a multiple of the average of those that reach global memory; and lanes for each that
+/// takes part in an instruction. 1: all do the same.
 Measure idle_warps();
 Measure idle_lanes();
 Measure instructions_per_output();  // a warp's is 32
@@ -226,7 +226,7 @@ struct Limit {
 /// Sectors of an array that the 32 lanes of a warp touch together: each its cell, none where that is negative.
 std::int64_t sectors_of_warp(const std::function<std::int64_t(std::int64_t lane)>& cell_of);
 
-/// So many warps, or lanes, for each one at work, times Contract::idle. A persistent block may have two tiles where others have
+/// At most so much, times Contract::idle. A persistent block may have two tiles where others have
 /// one, and a warp of its own fetches; where one warp of four works for all, or one lane, there are more.
 inline constexpr double kMostIdleWarps = 2.5;
 inline constexpr double kMostIdleLanes = 4;

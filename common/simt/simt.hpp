@@ -240,7 +240,7 @@ struct OtherCounts {
   // Instructions of warps.
   std::uint64_t instructions = 0;
   std::uint64_t lane_instructions = 0;  // of each lane, added up
-  // How many there were if each warp that reaches global memory had as many as the one that has most.
+  // How many there were if each warp of a block that reaches global memory had as many as the block's busiest.
   std::uint64_t if_all_worked = 0;
   std::uint64_t products = 0;  // that multiply or divide floating-point numbers
   std::uint64_t shuffles = 0;  // or other ways by which lanes have a register of each other

@@ -190,6 +190,12 @@ TEST_CASE("Halves of words are loaded together, but those that are widened") {
   CHECK(halves("01", "cvt.s32.s16 %r9, $;") == "ld.shared.v2.u16");
   CHECK(halves("01", "cvt.s32.s16 %r9, $;", "s16") == "ld.shared.s16; ld.shared.s16");
   CHECK(halves("01", "cvt.rn.f32.u16 %f9, $;") == "ld.shared.v2.u16");
+  // Into a whole register, and two bytes that are no half.
+  CHECK(rewritten(kTile,
+                  "ld.shared.u16 %r6, [%r1];\nld.shared.u16 %r7, [%r1+2];\n"
+                  "max.s32 %r8, %r6, %r7;\n") == "ld.shared.u16; ld.shared.u16");
+  CHECK(rewritten(kTile, "ld.shared.v2.u8 {%h0, %h1}, [%r1];\nmax.s16 %h2, %h0, %h1;\n") ==
+        "ld.shared.v2.u8");
 }
 
 TEST_CASE("Vectors join with vectors and single values") {
@@ -641,8 +647,11 @@ TEST_CASE("A product is rounded together with the sums that use it") {
   CHECK(of("sub.rn.f32 %f4, %f2, %f3;\n") == "mul.f32; sub.rn.f32");
   CHECK(of("mov.f32 %f0, %f2;\nsub.f32 %f4, %f2, %f3;\n") == "mul.f32; sub.f32");
   CHECK(of("bra.uni next;\nnext:\nsub.f32 %f4, %f2, %f3;\n") == "mul.f32; sub.f32");
-  // A product with a constant goes anywhere.
+  // A load that changes a factor stays behind the sum.
+  CHECK(of("ld.shared.f32 %f8, [%r1];\nsub.f32 %f4, %f2, %f3;\nld.shared.f32 %f0, [%r1+4];\n") ==
+        "ld.shared.f32; neg.f32; fma.rn.f32 %f3 %f1 %f2; ld.shared.f32");
+  // A product with a constant goes anywhere: its register has the other factor, as it was.
   CHECK(rewritten(kTile,
                   "mul.f32 %f3, %f0, 0f40400000;\nbra.uni next;\nnext:\nadd.f32 %f4, %f3, %f2;\n"
-                  "add.f32 %f5, %f3, %f1;\n") == "fma.rn.f32 %f0 # %f2; fma.rn.f32 %f0 # %f1");
+                  "add.f32 %f5, %f3, %f1;\n") == "fma.rn.f32 %f3 # %f2; fma.rn.f32 %f3 # %f1");
 }

@@ -346,8 +346,8 @@ const char* advice(Hazard hazard, Remedy remedy) {
         return "Compare what it was set up to expect with what the blocks send to it.";
       }
       if (remedy == Remedy::barrier_in_memory) {
-        return "Put a __syncthreads() before its destructor, or mbarrier_inval(): all must have "
-               "done with it by then.";
+        return "Set it up and put a __syncthreads() behind that, and another one before its "
+               "destructor, or mbarrier_inval(): all must have done with it by then.";
       }
       if (remedy == Remedy::host) {
         return "Check the loop's end condition, and let the host write what the kernel waits for "

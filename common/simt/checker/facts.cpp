@@ -100,8 +100,8 @@ const Operand* address_of(const Instruction& one, std::size_t number = 0) {
 // What becomes of a value that an instruction reads.
 enum class Effect : std::uint8_t { decides, is_stored, is_compared, goes_on, is_derived_from };
 
-// What a register holds of a value that was loaded: nothing, that itself or a part of it, or what was worked out from it.
-enum class Made : std::uint8_t { no, taken_out, computed };
+// What a register holds of a value that was loaded: nothing, that itself, or what was worked out from it.
+enum class Made : std::uint8_t { no, unchanged, computed };
 
 // Whether the result has bytes of the value that is read, and no others.
 bool moves_bytes(const Instruction& one) {
@@ -120,8 +120,11 @@ bool moves_bytes(const Instruction& one) {
 
 // What the result is, of an operand that is `how`.
 Made made_by(const Instruction& one, Made how) {
-  if (how == Made::no || (one.opcode != "shl" && moves_bytes(one))) return how;
-  return Made::computed;
+  const auto bits = [](std::string_view type) { return std::stoi(std::string(type.substr(1))); };
+  if (how == Made::no || (one.opcode == "mov" && moves_bytes(one))) return how;
+  const bool is_whole =
+      one.opcode == "cvt" && moves_bytes(one) && bits(one.modifiers[0]) >= bits(one.modifiers[1]);
+  return is_whole ? how : Made::computed;
 }
 
 // Where a module's variables are, and those of its functions.
@@ -786,7 +789,7 @@ Reading Registers::reading(const Instruction& load, const Instruction*& changed,
       its = std::max(its, how);
     });
   };
-  reach(load.operands[0], Made::taken_out);
+  reach(load.operands[0], Made::unchanged);
   while (!open.empty()) {
     const std::int32_t index = open.back();
     const Made how = made[static_cast<std::size_t>(index)];

@@ -253,8 +253,6 @@ void Watch::add(const Watch& other) {
   for (std::size_t i = 0; i < sites_.size(); ++i) sites_[i] += other.sites_[i];
   for (const auto& [site, sectors] : other.local_sectors_) local_sectors_[site] += sectors;
   other_ += other.other_;
-  most_instructions_ = std::max(most_instructions_, other.most_instructions_);
-  warps_in_memory_ += other.warps_in_memory_;
   tallies_.resize(std::max(tallies_.size(), other.tallies_.size()));
   for (std::size_t i = 0; i < other.tallies_.size(); ++i) tallies_[i] += other.tallies_[i];
 }
@@ -964,9 +962,10 @@ void Watch::end(const machine::Block& block) {
   for (const machine::Warp& warp : block.warps) waits = std::max(waits, warp.waits);
   other_ += {.waits = waits,
              .hidden_requests = block.barriers_made - std::min(block.barriers_made, kMostBarriers)};
+  std::uint64_t most = 0, in_memory = 0;
   for (const machine::Warp& warp : block.warps) {
-    most_instructions_ = std::max(most_instructions_, warp.instructions);
-    warps_in_memory_ += warp.global_requests > 0 ? 1 : 0;
+    most = std::max(most, warp.instructions);
+    in_memory += warp.global_requests > 0 ? 1 : 0;
     other_ += {.instructions = warp.instructions,
                .lane_instructions = warp.lane_instructions,
                .products = warp.products,
@@ -974,6 +973,7 @@ void Watch::end(const machine::Block& block) {
                .most_requests = warp.global_requests,
                .most_products = warp.products};
   }
+  other_ += {.if_all_worked = most * in_memory};
   if (check_) check_->end(block);
 }
 
@@ -1065,7 +1065,7 @@ void Watch::take(const std::vector<machine::Stuck>& stuck, const Polled* polled)
   const bool is_ended =
       waits(first) == Waits::in_memory && first.missing.arrivals == 0 && first.missing.bytes == 0;
   if (is_ended) {
-    f.message += ": it has ended meanwhile, and is none any more";
+    f.message += ": there is none, it was never set up or has ended";
   } else if (waits(first) == Waits::in_memory) {
     const auto [arrivals, bytes] = first.missing;
     const std::string how_many = std::to_string(std::abs(bytes)) + " bytes";
@@ -1186,7 +1186,6 @@ Launch Watch::launch() {
   Launch launch;
   launch.kernel = kernel_.name;
   launch.other = other_;
-  launch.other.if_all_worked = most_instructions_ * warps_in_memory_;
   launch.grid = grid_.blocks.triple();
   launch.block = grid_.threads.triple();
   launch.shared_bytes = grid_.code->static_shared + grid_.dynamic_shared;

@@ -215,8 +215,6 @@ class Watch : public machine::Observer {
   std::vector<std::uint64_t> tallies_;  // by Probes::tallies()
   std::unordered_map<std::int32_t, std::uint64_t> local_sectors_;  // by site
   OtherCounts other_;                                              // all but local_sectors
-  std::uint64_t most_instructions_ = 0;                            // of a warp
-  std::uint64_t warps_in_memory_ = 0;                              // that reached global memory
   std::vector<Finding> findings_;
   std::function<void(const Finding&)> tell_;
   PrintLog printed_;

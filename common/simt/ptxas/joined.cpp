@@ -68,7 +68,9 @@ bool is_widened(const Registers& registers, const Instruction& load) {
   static const auto& of_a_sign =
       *new std::set<std::string_view>{"cvt", "mad", "mul", "setp", "shr"};
   const auto is_signed = [](const Instruction& one) { return one.modifiers.back() == "s16"; };
-  const std::vector<const Instruction*>& readers = registers.readers(value_of(load).index);
+  const std::int32_t index = value_of(load).index;
+  if (registers.bytes_of(index) > 2) return true;
+  const std::vector<const Instruction*>& readers = registers.readers(index);
   return std::any_of(readers.begin(), readers.end(), [&](const Instruction* reader) {
     const Instruction& one = *reader;
     const std::string_view type = one.modifiers.empty() ? "" : one.modifiers.back();
@@ -116,7 +118,7 @@ class Stretch {
       std::vector<Access> near = taken_from(all_, [&](const Access& other) {
         return other.at == first.at && other.one->has("nc") == first.one->has("nc");
       });
-      std::vector<Piece> pieces;
+      std::vector<Piece> pieces, halves;
       while (!near.empty()) {
         const std::int64_t size = size_of(near.front());
         std::vector<Access> alike =
@@ -125,16 +127,19 @@ class Stretch {
           const Way way = alike.front().way;
           std::vector<Access> beside =
               taken_from(alike, [&](const Access& other) { return other.way == way; });
-          if (is_shared_) merge(beside, pieces);
+          if (is_shared_) merge(beside, pieces, halves);
           for (const Access& access : beside) {
             const Half half = half_of(access);
             if (half == Half::widened) continue;
-            pieces.push_back({access.one, access.at.bytes, bytes_of(access), size, access.at.origin,
-                              way, registers_.is_inside(access.at, bytes_of(access)), half});
+            (half == Half::single ? halves : pieces)
+                .push_back({access.one, access.at.bytes, bytes_of(access), size, access.at.origin,
+                            way, registers_.is_inside(access.at, bytes_of(access)),
+                            half == Half::single});
           }
         }
       }
       join(first, pieces);
+      join(first, halves);
     }
   }
 
@@ -154,7 +159,7 @@ class Stretch {
     std::string_view origin;
     Way way;
     bool is_inside;  // its variable, whose place is known
-    Half half;
+    bool is_half;    // or of several that are single
   };
   template <class Is>
   static std::vector<Access> taken_from(std::vector<Access>& all, Is is_taken) {
@@ -171,13 +176,17 @@ class Stretch {
   }
 
   Half half_of(const Access& access) const {
-    if (!is_shared_ || !is_load(*access.one) || bytes_of(access) != 2) return Half::none;
+    if (!is_shared_ || !is_load(*access.one) || size_of(access) != 2 ||
+        value_of(*access.one).kind != Operand::Kind::reg) {
+      return Half::none;
+    }
     return is_widened(registers_, *access.one) ? Half::widened : Half::single;
   }
 
   // Those that fill an aligned chunk become one: of up to four words, or of up to four halves. What is left stays in
   // `accesses`.
-  void merge(std::vector<Access>& accesses, std::vector<Piece>& pieces) {
+  void merge(std::vector<Access>& accesses, std::vector<Piece>& pieces,
+             std::vector<Piece>& halves) {
     if (accesses.empty()) return;
     const std::int64_t size = size_of(accesses.front());
     if (size < 2) return;
@@ -208,10 +217,11 @@ class Stretch {
             })) {
           continue;
         }
-        pieces.push_back({replace(members), chunk * width, width, size, members.front().at.origin,
-                          members.front().way,
-                          registers_.is_inside(members.front().at, bytes_of(members.front())),
-                          are_halves ? Half::single : Half::none});
+        (are_halves ? halves : pieces)
+            .push_back({replace(members), chunk * width, width, size, members.front().at.origin,
+                        members.front().way,
+                        registers_.is_inside(members.front().at, bytes_of(members.front())),
+                        are_halves});
         std::erase_if(accesses, [&](const Access& access) {
           return std::any_of(members.begin(), members.end(),
                              [&](const Access& member) { return member.one == access.one; });
@@ -283,8 +293,7 @@ class Stretch {
           is_behind(*(its - 1), *its)) {
         continue;
       }
-      if (its->half != begin->half) return false;
-      const bool may_be_half = are_halves || its->half == Half::single;
+      const bool may_be_half = are_halves || its->is_half;
       if (its->bytes < (may_be_half ? 2 : 4) || its->at < next) return false;
       are_wide |= its->size > 4;
       if (its->origin != begin->origin) {
@@ -302,7 +311,7 @@ class Stretch {
     if (!std::all_of(begin, end, [&](const Piece& its) { return is_behind(first, its); })) {
       return false;
     }
-    if (begin->half == Half::single) return width == 8 && (all == 8 || all == 6);
+    if (begin->is_half) return width == 8 && (all == 8 || all == 6);
     // (Values of a word each are one already, if they can be.)
     const bool are_parts_of_words = is_shared_ && begin->size < 4 && is_load(*begin->place);
     if (all == width) {
@@ -347,9 +356,17 @@ class Stretch {
     }
   }
 
+  // Whether what stands there, or what has been written in its place, is so.
+  template <class Is>
+  bool is_now(const Instruction& one, Is is) const {
+    const auto found = rewritten_.find(&one);
+    if (found == rewritten_.end()) return is(one);
+    return std::any_of(found->second.begin(), found->second.end(), is);
+  }
+
   // Loads can stand where the first of them is: until its own place nobody reads or writes a result, or changes the
   // address. Stores can stand where the last of them is: until there nobody changes a value or the address.
-  static bool can_move(const std::vector<Access>& members) {
+  bool can_move(const std::vector<Access>& members) const {
     const auto [first, last] = places_of(members);
     for (const Access& member : members) {
       const Instruction* const one = member.one;
@@ -358,7 +375,11 @@ class Stretch {
       for (const Instruction* at = begin; at < end; ++at) {
         if (changes(members.front().at, *at)) return false;
         for (const std::int32_t value : value_of(*one).registers()) {
-          if (writes(*at, value) || (is_load(*one) && reads(*at, value))) return false;
+          if (is_now(*at, [&](const Instruction& its) {
+                return writes(its, value) || (is_load(*one) && reads(its, value));
+              })) {
+            return false;
+          }
         }
       }
     }

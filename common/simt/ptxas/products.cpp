@@ -37,10 +37,22 @@ class Products : Pass {
       if (sum.fused == 0 && !fuse(sum, true)) fuse(sum, false);
     }
     for (Sum& sum : sums_) {
+      if (sum.fused == 0) continue;
+      Product& its = *sum.product(sum.fused);
+      its.is_far |= sum.stretch != its.stretch;
+    }
+    for (Sum& sum : sums_) {
+      if (sum.fused == 0) continue;
+      Product& its = *sum.product(sum.fused);
+      its.is_kept |= its.is_far && (!is_gone(its) || !has_free_result(sum));
+    }
+    for (Sum& sum : sums_) {
       if (sum.fused != 0) write(sum);
     }
     for (const Product& its : products_) {
-      if (its.fused > 0 && is_gone(its)) rewritten[its.one] = {};
+      if (its.fused == 0 || !is_gone(its) || its.is_kept) continue;
+      rewritten[its.one] = {};
+      if (its.is_far) rewritten[its.one].push_back(as_factor(its));
     }
   }
 
@@ -51,9 +63,12 @@ class Products : Pass {
     int sums = 0, fused = 0;
     bool is_over = false;    // a factor has changed
     bool is_addend = false;  // of another product's sum
+    bool is_far = false;     // from some of its sums
+    bool is_kept = false;    // far sums stay what they are
   };
   struct Sum {
     const Instruction* one;
+    int stretch;
     Product* products[2] = {};  // of its operands, if they are products
     std::size_t fused = 0;      // the operand; 0: none
 
@@ -73,7 +88,7 @@ class Products : Pass {
         }
       }
     } else if (may_be_fused(one, "add") || may_be_fused(one, "sub")) {
-      Sum sum{&one};
+      Sum sum{&one, stretch_};
       for (const std::size_t operand : {1, 2}) {
         if (one.operands[operand].kind != Operand::Kind::reg) continue;
         const auto found = of_register_.find(one.operands[operand].index);
@@ -106,8 +121,10 @@ class Products : Pass {
   bool is_constant(const Operand& factor) const {
     if (factor.kind != Operand::Kind::reg) return factor.kind == Operand::Kind::number;
     const std::vector<const Instruction*>& all = registers.definitions(factor.index);
-    return all.size() == 1 && is_load(*all.front()) &&
-           ((function.is_entry && all.front()->has("param")) || all.front()->has("const"));
+    if (all.size() != 1 || !is_load(*all.front())) return false;
+    const bool is_of_kernel = function.is_entry && all.front()->has("param");
+    return (is_of_kernel || all.front()->has("const")) &&
+           address_of(*all.front()).registers().empty();
   }
 
   // Neither rounded by itself, as __fmul_rn() is, nor saturated.
@@ -144,22 +161,47 @@ class Products : Pass {
     return false;
   }
 
+  // What stands for the product that sums elsewhere are fused with: the factor that is no constant, as it is now.
+  Instruction as_factor(const Product& product) const {
+    Instruction move = *product.one;
+    move.opcode = "mov";
+    move.modifiers = {product.one->modifiers.back()};
+    if (move.modifiers[0].find("16") != std::string_view::npos) {
+      move.modifiers[0] = move.modifiers[0].ends_with("x2") ? "b32" : "b16";
+    }
+    move.operands = {product.one->operands[0], product.one->operands[3 - constant_of(product)]};
+    return move;
+  }
+  std::size_t constant_of(const Product& product) const {
+    return is_constant(product.one->operands[1]) ? 1 : 2;
+  }
+  // Whether a negated operand may lie in the result's register until the sum is done.
+  static bool has_free_result(const Sum& sum) {
+    const Instruction& one = *sum.one;
+    const std::int32_t result = one.operands[0].index;
+    const Instruction& product = *sum.products[sum.fused - 1]->one;
+    return one.opcode != "sub" ||
+           !(product.operands[1].names(result) || product.operands[2].names(result) ||
+             (sum.fused == 2 && one.operands[1].names(result)));
+  }
+
   void write(Sum& sum) {
     const Instruction& one = *sum.one;
     const Product& product = *sum.product(sum.fused);
+    const bool is_in_place = is_gone(product) && !product.is_far;
+    if (product.is_kept || (!is_in_place && !has_free_result(sum))) return;
+    Operand factors[] = {product.one->operands[1], product.one->operands[2]};
+    if (product.is_far) factors[2 - constant_of(product)] = product.one->operands[0];
     Instruction fused = one;
     fused.opcode = "fma";
     fused.modifiers.insert(fused.modifiers.begin(), "rn");
-    fused.operands = {one.operands[0], product.one->operands[1], product.one->operands[2],
-                      one.operands[3 - sum.fused]};
+    fused.operands = {one.operands[0], factors[0], factors[1], one.operands[3 - sum.fused]};
     std::vector<Instruction> made;
     if (one.opcode == "sub") {
-      // c - a * b is (-a) * b + c. The product's register is free, or else the result's if nothing more is read of it.
-      Operand& its = fused.operands[sum.fused == 2 ? 1 : 3];
-      const Operand& free = is_gone(product) ? product.one->operands[0] : one.operands[0];
-      for (const std::size_t i : {1, 2, 3}) {
-        if (&fused.operands[i] != &its && fused.operands[i].names(free.index)) return;
-      }
+      // c - a * b is (-a) * b + c.
+      const std::size_t which = product.is_far ? 3 - constant_of(product) : 1;
+      Operand& its = fused.operands[sum.fused == 2 ? which : 3];
+      const Operand& free = is_in_place ? product.one->operands[0] : one.operands[0];
       Instruction negated = one;
       negated.opcode = "neg";
       negated.modifiers = {one.modifiers.back()};

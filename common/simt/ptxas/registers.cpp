@@ -1,5 +1,7 @@
 #include "common/simt/ptxas/registers.hpp"
 
+#include <numeric>
+
 namespace simt::ptxas {
 namespace {
 
@@ -98,7 +100,8 @@ std::uint64_t Registers::divisor(const Sum& sum) {
 
 // A register that is set in one place is, wherever it is read, what it is made of there; of one that is set in several
 // nothing is known.
-void Registers::add(const Operand& operand, Sum& all, bool is_wide, std::int64_t times) const {
+void Registers::add(const Operand& operand, Sum& all, bool is_wide, std::int64_t times,
+                    std::size_t depth) const {
   if (operand.kind == Operand::Kind::number) {
     all.bytes += times * (is_wide ? static_cast<std::int64_t>(operand.bits)
                                   : static_cast<std::int32_t>(operand.bits));
@@ -115,7 +118,9 @@ void Registers::add(const Operand& operand, Sum& all, bool is_wide, std::int64_t
     return;
   }
   if (operand.kind != Operand::Kind::reg) return;
-  if (definitions(operand.index).size() == 1) {
+  constexpr std::size_t kDeepest = 64;  // of a chain of sums, and of terms
+  if (depth < kDeepest && all.registers.size() < kDeepest &&
+      definitions(operand.index).size() == 1) {
     const Instruction& one = *definitions(operand.index).front();
     const auto is_single = [&](std::size_t i) {
       const Operand& its = one.operands[i];
@@ -130,17 +135,17 @@ void Registers::add(const Operand& operand, Sum& all, bool is_wide, std::int64_t
       return times == 1 || one.operands[i].kind != Operand::Kind::symbol;
     };
     if (is_address && one.opcode == "mov" && is_single(1) && is_number(1)) {
-      return add(one.operands[1], all, bytes == 8, times);
+      return add(one.operands[1], all, bytes == 8, times, depth + 1);
     }
     if (is_address && one.opcode == "add" && is_single(1) && is_single(2) && is_number(1) &&
         is_number(2)) {
-      add(one.operands[1], all, bytes == 8, times);
-      return add(one.operands[2], all, bytes == 8, times);
+      add(one.operands[1], all, bytes == 8, times, depth + 1);
+      return add(one.operands[2], all, bytes == 8, times, depth + 1);
     }
     if (is_address && one.opcode == "shl" && is_single(1) &&
         one.operands[1].kind == Operand::Kind::reg &&
         one.operands[2].kind == Operand::Kind::number && one.operands[2].bits < 16) {
-      return add(one.operands[1], all, bytes == 8, times << one.operands[2].bits);
+      return add(one.operands[1], all, bytes == 8, times << one.operands[2].bits, depth + 1);
     }
   }
   all.registers.push_back({operand.index, times});
@@ -156,14 +161,19 @@ void Registers::settle() {
   for (std::size_t i = 0; i < known_.size(); ++i) {
     known_[i] = definitions_[i].empty() ? 1 : kMost;  // a special register
   }
-  for (bool is_new = true; is_new;) {
-    is_new = false;
-    for (std::size_t i = 0; i < known_.size(); ++i) {
-      for (const Instruction* const one : definitions_[i]) {
-        const std::uint64_t its = of_result(*one);
-        is_new |= its < known_[i];
-        known_[i] = std::min(known_[i], its);
-      }
+  std::vector<std::int32_t> open(known_.size());
+  std::iota(open.rbegin(), open.rend(), 0);
+  while (!open.empty()) {
+    const std::int32_t index = open.back();
+    open.pop_back();
+    std::uint64_t least = known_[static_cast<std::size_t>(index)];
+    for (const Instruction* const one : definitions(index))
+      least = std::min(least, of_result(*one));
+    if (least == known_[static_cast<std::size_t>(index)]) continue;
+    known_[static_cast<std::size_t>(index)] = least;
+    for (const Instruction* const reader : readers(index)) {
+      if (reader->result() == nullptr) continue;
+      for (const std::int32_t its : reader->result()->registers()) open.push_back(its);
     }
   }
 }

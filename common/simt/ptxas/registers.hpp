@@ -27,6 +27,9 @@ class Registers {
     return readers_[static_cast<std::size_t>(index)];
   }
   int reads(std::int32_t index) const { return static_cast<int>(readers(index).size()); }
+  std::int64_t bytes_of(std::int32_t index) const {
+    return ptx::bytes_of(function_.registers[static_cast<std::size_t>(index)].type);
+  }
   bool is_read(std::int32_t index) const { return reads(index) > 0; }
   const std::vector<const Instruction*>& definitions(std::int32_t index) const {
     return definitions_[static_cast<std::size_t>(index)];
@@ -63,7 +66,8 @@ class Registers {
 
  private:
   std::optional<std::uint64_t> place_of(std::string_view name) const;
-  void add(const Operand& operand, Sum& all, bool is_wide = false, std::int64_t times = 1) const;
+  void add(const Operand& operand, Sum& all, bool is_wide = false, std::int64_t times = 1,
+           std::size_t depth = 0) const;
   std::uint64_t of_register(std::int32_t index);
   void settle();
   std::uint64_t of_result(const Instruction& one);

@@ -108,8 +108,8 @@ bool moves_bytes(const Instruction& one) {
   if (is_any(one.opcode, {"shl", "shr"})) {
     return one.operands[2].kind == Operand::Kind::number && one.operands[2].bits % 8 == 0;
   }
-  const auto is_of_integer = [](std::string_view word) {
-    return is_any(word.substr(0, 1), {"u", "s", "b"});
+  const auto is_of_integer = [](std::string_view word) {  // u8 and its like, but not bf16
+    return is_any(word.substr(0, 1), {"u", "s", "b"}) && word.size() > 1 && word[1] <= '9';
   };
   if (one.opcode == "cvt") {
     return one.modifiers.size() == 2 && is_of_integer(one.modifiers[0]) &&

@@ -121,10 +121,10 @@ bool moves_bytes(const Instruction& one) {
 // What the result is, of an operand that is `how`.
 Made made_by(const Instruction& one, Made how) {
   const auto bits = [](std::string_view type) { return std::stoi(std::string(type.substr(1))); };
-  if (how == Made::no || (one.opcode == "mov" && moves_bytes(one))) return how;
-  const bool is_whole =
-      one.opcode == "cvt" && moves_bytes(one) && bits(one.modifiers[0]) >= bits(one.modifiers[1]);
-  return is_whole ? how : Made::computed;
+  const bool is_whole = moves_bytes(one) &&
+                        (one.opcode == "mov" ||
+                         (one.opcode == "cvt" && bits(one.modifiers[0]) >= bits(one.modifiers[1])));
+  return how == Made::no || is_whole ? how : Made::computed;
 }
 
 // Where a module's variables are, and those of its functions.

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "common/simt/ptxas/accesses.hpp"
-#include "common/simt/ptxas/jumps.hpp"
 #include "common/simt/ptxas/passes.hpp"
 
 namespace simt::ptxas {

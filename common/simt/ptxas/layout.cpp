@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/simt/ptxas/jumps.hpp"
+
 namespace simt::ptxas {
 namespace {
 
@@ -124,7 +126,7 @@ class ControlFlow {
       const bool jumps = one.opcode == "bra";
       if (!jumps && !ends_thread(one)) continue;
       if (one.guard >= 0 && !is_for_all(one.guard) && !(jumps && skips_little(i))) return false;
-      if (jumps && i > place && target(one) <= i) return false;
+      if (jumps && i > place && target(function_, one) <= i) return false;
     }
     return true;
   }
@@ -223,8 +225,8 @@ class ControlFlow {
   bool only_ends(int block) const {
     const Instruction& one = function_.body[static_cast<std::size_t>(at(block).begin)];
     if (!function_.is_entry || one.guard >= 0) return false;
-    if (one.opcode != "bra" || target(one) <= at(block).begin) return ends_thread(one);
-    const auto to = block_at_.find(target(one));
+    if (one.opcode != "bra" || target(function_, one) <= at(block).begin) return ends_thread(one);
+    const auto to = block_at_.find(target(function_, one));
     return to != block_at_.end() && only_ends(to->second);
   }
 
@@ -361,19 +363,16 @@ class ControlFlow {
     return found;
   }
 
-  std::int32_t target(const Instruction& jump) const {
-    return function_.labels[static_cast<std::size_t>(jump.operands[0].index)];
-  }
   // Whether ptxas makes what this jump may skip instructions under a predicate. (Of more than these few sometimes.)
   bool skips_little(std::int32_t jump) const {
     constexpr int kMost = 4;
-    std::int32_t end = target(function_.body[static_cast<std::size_t>(jump)]);
+    std::int32_t end = target(function_, function_.body[static_cast<std::size_t>(jump)]);
     int count = 0;
     for (std::int32_t i = jump + 1; i < end; ++i) {
       const Instruction& one = function_.body[static_cast<std::size_t>(i)];
       if (one.opcode == "bra") {
-        if (one.guard >= 0 || target(one) <= i) return false;
-        end = std::max(end, target(one));
+        if (one.guard >= 0 || target(function_, one) <= i) return false;
+        end = std::max(end, target(function_, one));
       } else if (!is_arithmetic(one) || ++count > kMost) {
         return false;
       }

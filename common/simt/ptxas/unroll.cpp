@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/simt/ptxas/accesses.hpp"
+#include "common/simt/ptxas/jumps.hpp"
 
 namespace simt::ptxas {
 namespace {
@@ -156,11 +157,11 @@ class Loop {
     for (std::int32_t i = head_; i < jump_; ++i) {
       if (at(i).opcode != "bra") continue;
       jumps.insert(i);
-      std::int32_t end = at(i).guard >= 0 ? target(i) : -1;
+      std::int32_t end = at(i).guard >= 0 ? target(function_, at(i)) : -1;
       if (end <= i || end > jump_) return {};
       const std::int32_t last = end - 1;  // of the first of two ways
       if (last > i && at(last).opcode == "bra") {
-        end = at(last).guard < 0 ? target(last) : -1;
+        end = at(last).guard < 0 ? target(function_, at(last)) : -1;
         if (end <= last + 1 || end > jump_) return {};
         jumps.insert(last);
       }
@@ -186,11 +187,6 @@ class Loop {
       if (std::any_of(labels.begin(), labels.end(), is_inside)) return {};
     }
     return all;
-  }
-  std::int32_t target(std::int32_t jump) const {
-    const Operand& to = at(jump).operands[0];
-    return to.kind == Operand::Kind::label ? function_.labels[static_cast<std::size_t>(to.index)]
-                                           : -1;
   }
   // So many instructions of machine code; an access counts twice.
   static int cost_of(const Instruction& one) {
